@@ -14,7 +14,7 @@ import numpy as np
 
 from dpexact.accounting.arrays import Complexes, Floats
 from dpexact.accounting.rare.law import Rule
-from dpexact.accounting.rare.picture import FloatRow, Picture, Question, log_sum
+from dpexact.accounting.rare.picture import FloatRow, Picture, Question
 from dpexact.accounting.rare.plan import Plan
 from dpexact.accounting.rare.rows import Row, total_variation
 from dpexact.accounting.rare.windows import Window
@@ -23,18 +23,20 @@ from dpexact.balls import precision
 #: Terms of a series that falls at least by quarters.
 _SERIES: Final = 26
 _BITS = 64
+#: What a float is rounded by.
+_EPSILON: Final = 2.0**-53
 
-#: Tilts over the gap, the share of a step between them that is tried then, and how much of the
-#: picture is looked at.
-_TILTS = np.geomspace(0.3, 30_000, 32)
-_STEPS = (_TILTS[1] / _TILTS[0]) ** np.linspace(-1, 1, 9)
-_EVERY = 2
-#: Shares of the gap below which losses are summed; the second where steps are many.
-_SHARES, _MANY = (0.65, 0.03), 1_000
-#: Logarithms of the gap, over the gap at 0, between which epsilon is looked for.
-_LEAST, _MOST = -7.0, 30.0
+#: Tilts over the gap, and over its way from the mean, and how much of the picture is looked at.
+_LEAST_TILT, _LARGEST_TILT, _FARTHEST_TILT, _MANY_TILTS = 0.3, 30_000.0, 1e3, 64
+_CLOSEST, _EVERY = 1e-6, 2
+#: From what share of the way from the mean on a loss is large, and how often one comes at most.
+_SHARE, _SELDOM = 0.5, 0.01
+#: Places between which epsilon is looked for.
+_LEAST, _MOST = -20.0, 30.0
 _BEGIN, _STRIDE = -1.0, 4.0
-#: When it is near enough, as logarithms of the gap and of delta, and when it is given up.
+#: Of the logarithm of log delta, of a normal sum.
+_NORMAL_SLOPE: Final = 2.0
+#: When it is near enough, as places and as logarithms of delta, and when it is given up.
 _CLOSE, _NEAR, _LOOKS = 0.03, 0.2, 30
 
 
@@ -58,6 +60,8 @@ class Estimate:
         total = total / (self._nodes * (self._nodes + 1))
         total[0] /= 2
         self._row = total
+        #: By about how much floats round delta at the gap of the plan.
+        self.rounding = _EPSILON * ask.count * plan.step / math.pi * float(abs(total).sum())
         every = list(zip(ask.rows, [own.real_rules for own in plan.rows], strict=True))
         far = [
             (0.0, 0.0) if rules[0] is None else self._sums(row, plan.far, rules[0])
@@ -123,6 +127,11 @@ class Estimate:
             near += row.times * math.log1p(-min(inner / (whole - outer), 1 - 1e-16))
         lost = -math.exp(log_whole) * math.expm1(kept)
         return log_whole + kept, near if self.plan.near is not None else -math.inf, lost
+
+    def serves(self, gap: float, share: float) -> bool:
+        """Whether a gap is so close to that of the plan, and within so much of the period."""
+        away = abs(gap - self.ask.gap)
+        return away < share * min(self.ask.gap, 2 * math.pi / self.plan.step)
 
     def delta(self, gap: float) -> float:
         """About delta."""
@@ -194,83 +203,121 @@ def _beyond(window: Window, v: Complexes) -> Complexes:
 
 
 def about(ask: Question) -> float:
-    """About ``log delta``: the saddle point of smaller losses, or one loss above the gap."""
+    """About ``log delta``: the saddle point of smaller losses, alone or beside a large one."""
     rows = Picture(ask, 1, 1.0).rows
-    counts = [row.times for row in rows]
-    losses = [row.loss[::_EVERY] for row in rows]
-    densities = [row.density[::_EVERY] + math.log(_EVERY) for row in rows]
+    laws = [(row.density[::_EVERY] + math.log(_EVERY), row.loss[::_EVERY]) for row in rows]
+    counts, gap = [row.times for row in rows], ask.gap
     if ask.add:
-        backward = [(density, -loss) for density, loss in zip(densities, losses, strict=True)]
-        return min(0.0, _saddle(ask, backward, -ask.gap) + ask.top)
-    forward = [(density + loss, loss) for density, loss in zip(densities, losses, strict=True)]
-    law = np.concatenate([n * np.exp(w) for n, (w, _) in zip(counts, forward, strict=True)])
-    loss = np.concatenate(losses)
-    alone = float(law @ -np.expm1(np.minimum(ask.gap - loss, 0.0)))
-    found = math.inf
-    for share in _SHARES if ask.count > _MANY else _SHARES[:1]:
-        limit = share * ask.gap
-        # of much noise all losses are about as large, and small is what no step exceeds
-        small = [
-            (w[own < limit], own[own < limit]) if own[0] < limit else (w, own) for w, own in forward
-        ]
-        sums = math.exp(_saddle(ask, small, ask.gap))
-        large = alone if share == _SHARES[0] else float(law[loss >= limit].sum())
-        found = min(found, sums + large)
+        backward = [(density, -loss) for density, loss in laws]
+        sums = _Sums(counts, backward, gap, ask.top - gap)
+        return min(0.0, float(sums.log_excess(-gap)) + ask.top)
+    laws = [(density + loss, loss) for density, loss in laws]
+    weights = [np.exp(law) for law, _ in laws]
+    means = [float(law @ loss) for law, (_, loss) in zip(weights, laws, strict=True)]
+    mean = sum(n * own for n, own in zip(counts, means, strict=True))
+    # large is what exceeds a share of the way from the mean, and seldom comes
+    seldom = [
+        float(loss[np.argmax(n * np.cumsum(law[::-1])[::-1] < _SELDOM)])
+        for n, law, (_, loss) in zip(counts, weights, laws, strict=True)
+    ]
+    limit = max(_SHARE * (gap - mean), *seldom)
+    large = [loss >= limit + 2 * own for own, (_, loss) in zip(means, laws, strict=True)]
+    small = [(law[~far], loss[~far]) for far, (law, loss) in zip(large, laws, strict=True)]
+    sums = _Sums(counts, small, gap, gap - mean)
+
+    def exceeded(gaps: float | Floats) -> Floats:
+        """About delta of the smaller ones."""
+        found: Floats = np.exp(np.minimum(sums.log_excess(gaps), 0.0))
+        return np.maximum(found, -np.expm1(np.minimum(np.asarray(gaps) - mean, 0.0)))
+
+    found = float(exceeded(gap))
+    for n, law, far, (_, loss) in zip(counts, weights, large, laws, strict=True):
+        found += n * float(law[far] @ exceeded(gap - loss[far]))
     return min(0.0, math.log(max(found, 1e-300)))
 
 
-def _saddle(ask: Question, laws: Sequence[tuple[Floats, Floats]], gap: float) -> float:
-    """``log`` of about ``(1/2 pi i) Int M(c) e^{-c gap} / (c (c + 1)) dc``, of all steps.
+class _Sums:
+    """Saddle points of sums of steps, of the logarithms of weights and the losses of each row.
 
-    ``laws`` are the logarithms of weights of a step of each row, and its losses.
+    The tilts lie about where a gap is, and how far from the mean.
     """
-    counts, tilts = [row.times for row in ask.rows], _TILTS / ask.gap
-    for steps in (_STEPS, None):
-        tilted = [weights + tilts[:, None] * losses for weights, losses in laws]
-        sums = [log_sum(logs) for logs in tilted]
-        logs = -tilts * gap - np.log(tilts * (tilts + 1))
-        logs += sum(n * log for n, log in zip(counts, sums, strict=True))
-        at = int(np.argmin(logs))
-        # proposes: a second time between its neighbours
-        tilts = tilts if steps is None else tilts[at] * steps
-    tilt = tilts[at]
-    curvature = 1 / tilt**2 + 1 / (tilt + 1) ** 2
-    for n, own, log, (_, losses) in zip(counts, tilted, sums, laws, strict=True):
-        law = np.exp(own[at] - log[at])
-        curvature += n * (float(law @ losses**2) - float(law @ losses) ** 2)
-    return float(logs[at]) - math.log(2 * math.pi * curvature) / 2
+
+    def __init__(
+        self,
+        counts: Sequence[int],
+        laws: Sequence[tuple[Floats, Floats]],
+        gap: float,
+        away: float,
+    ) -> None:
+        last = max(_LARGEST_TILT / gap, _FARTHEST_TILT / max(abs(away), _CLOSEST * gap))
+        self._tilts = tilts = np.geomspace(_LEAST_TILT / gap, last, _MANY_TILTS)
+        self._logs = -np.log(tilts * (tilts + 1))
+        curvature = 1 / tilts**2 + 1 / (tilts + 1) ** 2
+        for n, (law, loss) in zip(counts, laws, strict=True):
+            tilted = law + tilts[:, None] * loss
+            top = tilted.max(axis=1, keepdims=True)
+            weights = np.exp(tilted - top)
+            total, first = weights.sum(axis=1), weights @ loss
+            curvature += n * (weights @ loss**2 / total - (first / total) ** 2)
+            self._logs += n * (np.log(total) + top[:, 0])
+        self._logs -= np.log(2 * math.pi * curvature) / 2
+
+    def log_excess(self, gaps: float | Floats) -> Floats:
+        """Of about ``(1/2 pi i) Int M(c) e^{-c gap} / (c (c + 1)) dc``, the least at each gap."""
+        found: Floats = np.nanmin(self._logs - self._tilts * np.asarray(gaps)[..., None], axis=-1)
+        return found
 
 
-def first_gap(ask: Question, log_target: float) -> tuple[float, float]:
-    """About the gap at which delta is the target, for any question of the mechanism.
+def placed(top: float, add: bool, at: float) -> tuple[float, float, float]:
+    """Gap, epsilon, and how the gap changes, ``at`` a place on the scale on which one searches.
 
-    And how fast ``log delta`` changes with the logarithm of what the gap exceeds its least by.
+    That is the logarithm of epsilon over the largest loss of adding; of adding itself that of the
+    gap over epsilon.
     """
-    top = ask.top
-    base, sign = (0.0, 1.0) if ask.add else (top, -1.0)
+    grown = math.exp(at)
+    if not add:
+        return top + top * grown, top * grown, top * grown
+    epsilon = top / (1 + grown)
+    return epsilon * grown, epsilon, epsilon * grown / (1 + grown)
 
-    def gap(at: float) -> float:
-        return base + top * math.exp(at)
+
+def first_place(ask: Question, log_target: float) -> tuple[float, float]:
+    """About the place at which delta is the target, for any question of the mechanism.
+
+    And how fast ``log delta`` changes with it.
+    """
+    top, sign = ask.top, 1.0 if ask.add else -1.0
+    # logarithms of delta are about powers of epsilon
+    wanted, near = math.log(-log_target), -_NEAR / log_target
 
     def missing(at: float) -> float:
         """Positive on the side of ``high``."""
-        return sign * (about(replace(ask, gap=gap(at))) - log_target)
+        gap = placed(top, ask.add, at)[0]
+        return sign * (wanted - math.log(max(-about(replace(ask, gap=gap)), _NEAR)))
 
-    low, high = _LEAST, 0.0 if ask.add else _MOST
-    at, before, last, slope = _BEGIN, math.nan, math.nan, math.nan
+    low, high = _LEAST, _MOST
+    at, before, last, slope = _begin(ask, log_target), math.nan, math.nan, _NORMAL_SLOPE
     for _ in range(_LOOKS):
         value = missing(at)
         low, high = (low, at) if value > 0 else (at, high)
-        if at != before and value != last:
+        if at != before and value != last and not math.isnan(last):
             slope = (value - last) / (at - before)
         before, last = at, value
-        if abs(value) < _NEAR or high - low < _CLOSE:
+        if abs(value) < near or high - low < _CLOSE:
             break
         step = -value / slope if slope > 0 else math.copysign(_STRIDE, -value)
         at += max(-_STRIDE, min(_STRIDE, step))
         if not low < at < high:
             at = (low + high) / 2
-    return gap(before), slope if 0 < slope < math.inf else 1.0
+    return before, slope * -log_target if 0 < slope < math.inf else 1.0
+
+
+def _begin(ask: Question, log_target: float) -> float:
+    """The place as if losses were about normal, or nearer to the middle where they are not."""
+    variances = (row.times * row.q**2 * math.expm1(row.sigma**-2) for row in ask.rows)
+    epsilon = math.sqrt(-2 * log_target * sum(variances))
+    at = max(_LEAST / 2, min(_BEGIN, math.log(epsilon / ask.top)))
+    return -at if ask.add else at
 
 
 def digits_of_delta(digits: int, steepness: float) -> float:

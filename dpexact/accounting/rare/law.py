@@ -12,14 +12,15 @@ With ``lambda(x) = q/(1-q) e^{x/sigma - 1/(2 sigma^2)}`` the loss of removing a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from flint import acb, arb
 
 from dpexact.accounting.pairs.power_sums import line_sums
-from dpexact.accounting.rare.windows import Window, lower_tail
+from dpexact.accounting.rare.windows import Window, lower_tail, upper_tail
 from dpexact.balls import ball, current, normal_tail
 from dpexact.reals import Real
 
@@ -131,27 +132,54 @@ class SampledLaw:
         cells: Cells,
     ) -> list[acb]:
         """``J_W(rho + i n step)``, ``n = 0 .. count``, all nodes at once."""
-        rho, spacing, shift = (arb(v) for v in (order, rule.spacing, rule.shift))
+        rho = arb(order)
+        nodes = self.laid(window, rho, step, rule, lambda ratio: (1 + ratio.exp()).log())
+        bounds = cells.bound(window, order), cells.decayed(window, order, 0.0, rule.angle)
+        return nodes.sums(count, self.outside(window, rho, rule), bounds)
+
+    def laid(
+        self,
+        window: Window,
+        order: arb,
+        step: float,
+        rule: Rule,
+        exponent: Callable[[acb], acb],
+    ) -> Nodes:
+        """The nodes of a rule for ``phi e^{(rho + i n step) l} W``, ``l`` of ``log lambda``."""
+        spacing, shift = arb(rule.spacing), arb(rule.shift)
         top = arb(rule.angle) / self.rate
         # proposes: the rule, whose floats mean their exact values; balls decide the strip
         if not 0 < shift < top:
             raise ValueError("the strip is not admissible")
         i_step, half = acb(0, arb(step)), arb(0.5)
-        weights: list[acb] = []
-        turns: list[acb] = []
+        found = Nodes([], [], [], spacing, shift, top)
         # proposes: the nodes; `outside` bounds all others
         for j in range(rule.first, rule.last + 1):
             z = acb(j * spacing, shift)
             ratio = self.start + z * self.rate
-            loss = (1 + ratio.exp()).log()
-            weights.append((loss * rho - z * z * half).exp() * window.at(ratio, self.bits))
-            turns.append((i_step * loss).exp())
-        error = self.outside(window, rho, rule)
-        real, high = cells.bound(window, order), cells.decayed(window, order, 0.0, rule.angle)
-        error += strip_oblique(shift, top, spacing, real, high)
-        radius, scale = error.abs_upper(), spacing / (2 * arb.pi()).sqrt()
+            power = exponent(ratio)
+            found.ratios.append(ratio)
+            found.weights.append((power * order - z * z * half).exp() * window.at(ratio, self.bits))
+            found.turns.append((i_step * power).exp())
+        return found
+
+
+class Nodes(NamedTuple):
+    """Those of a rule above the axis: weights, turns and logarithms of ``lambda``."""
+
+    weights: list[acb]
+    turns: list[acb]
+    ratios: list[acb]
+    spacing: arb
+    shift: arb
+    top: arb
+
+    def sums(self, count: int, outside: arb, bounds: tuple[arb, arb]) -> list[acb]:
+        """At all heights, with the errors: of nodes left out, and of a rule in its strip."""
+        error = outside + strip_oblique(self.shift, self.top, self.spacing, *bounds)
+        radius, scale = error.abs_upper(), self.spacing / (2 * arb.pi()).sqrt()
         square = acb(arb(0, radius), arb(0, radius))
-        return [v * scale + square for v in line_sums(weights, turns, count)]
+        return [v * scale + square for v in line_sums(self.weights, self.turns, count)]
 
 
 def _check(order: arb) -> None:
@@ -189,12 +217,22 @@ class Cells:
     def weighed(self, window: Window, order: arb, angle: float) -> arb:
         """At least ``Int phi |lambda^r W|`` on ``Im x = sigma angle`` [9]."""
         law, shift = self._law, arb(angle) / self._law.rate
-        masses = _parts([x - order * law.rate for x in self._edges])
-        heights, mean, first = self._heights(window, angle), law.mean(order), self._edges[0]
-        left, *rest = (mean * a * b for a, b in zip(masses, heights, strict=True))
+        heights, first = self._heights(window, angle), self._edges[0]
+        left, *rest = (a * b for a, b in zip(self._powers(order), heights, strict=True))
         power, tilted = law.left(window, order, first, arb(angle))
         left = arb.min(left, tilted * normal_tail(power * law.rate - first))
         return ((shift * shift / 2).exp() * sum(rest, left)).upper()
+
+    def _powers(self, order: arb) -> list[arb]:
+        """``Int phi lambda^r`` on the left ray, each cell and the right ray."""
+        law = self._law
+        # of balls: those of two orders are known
+        if order == 0:
+            return self._masses
+        if order == 1:
+            return self._tilted
+        masses = _parts([x - order * law.rate for x in self._edges])
+        return [law.mean(order) * mass for mass in masses]
 
     def decayed(self, window: Window, order: arb | float, height: float, angle: float) -> arb:
         """At least ``|J_W(rho + iu)|`` for all ``u >= height``, from ``Im x = sigma angle``."""
@@ -261,10 +299,18 @@ class Cells:
             tails, rest = [], []
             for v in [cosine * (r / scale) ** root for r in self._ratios]:
                 low = lower_tail(v, shape).upper()
-                # proposes: which of two bounds is enough; both are proved
-                tail = 1 - low * half if low < _NEGLIGIBLE else plain.tail(v, bits)
+                # proposes: which bound may be enough; all are proved
+                high = upper_tail(v, 1 - shape / v, shape).upper() if v > shape else arb(1)
+                # proposes: likewise
+                if low < _NEGLIGIBLE:
+                    tail = 1 - low * half
+                # proposes: likewise
+                elif high < _NEGLIGIBLE:
+                    tail = high * half
+                else:
+                    tail = plain.tail(v, bits)
                 tails.append(tail)
-                rest.append(low if low < _NEGLIGIBLE else _least(1 - tail, low))
+                rest.append(_least(1 - tail, low))
             self._tails[key] = tails, rest
         # proposes: likewise
         return self._tails[key]

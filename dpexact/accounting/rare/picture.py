@@ -24,15 +24,20 @@ _LOUD = 20.0
 _REACH = 13.0
 #: The same on the left of a row of so much noise among others, for which sums may be small.
 _QUIET, _FARTHEST_BACK = 3.0, 22.0
-_SPACING = 0.2
+#: Of places, over the least of 1 and ``sigma``; by how much more where windows are smooth.
+_SPACING, _SMOOTH, _WIDER = 0.2, 4.0, 2.0
 _LAST = 60.0
 #: Shares of the steepest order of losses that are small, and orders of large ones.
 _SHARES = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.96])
 _LARGE = np.geomspace(0.05, 80.0, 22)
 #: How many are tried of windows of a root.
 _ORDERS = 40
-#: Orders tried, over the gap, where the sum of losses is small.
-_BACK = np.geomspace(0.5, 600, 15)
+#: The width of cells where windows fall, over ``sigma`` and the inverse root.
+CELL = 0.09
+#: Orders tried where the sum of losses is small, over the gap.
+_LEAST_BACK, _LARGEST_BACK, _BACKS = 0.5, 600.0, 15
+#: Orders over the standard deviation of the sum; the largest of them.
+_QUIETEST, _DEEPEST = np.geomspace(1.0, 20.0, 6), 20.0
 
 
 class FloatRow(NamedTuple):
@@ -97,7 +102,7 @@ class RowPicture:
 
     def __init__(self, row: FloatRow, gap: float, shape: int, root: float, back: float) -> None:
         self.shape, self.root, self.sigma, self.times = shape, root, row.sigma, row.times
-        width = _SPACING * min(1.0, row.sigma)
+        width = _SPACING * (_WIDER if row.sigma > _SMOOTH else min(1.0, row.sigma))
         self.width = width
         #: The logarithm of ``lambda`` at 0.
         self.start = start = row.start
@@ -161,8 +166,9 @@ class Picture:
     def far_bound(self, orders: Floats, scale: float) -> tuple[float, float]:
         """``(log bound, order)`` for far losses whose sum is small."""
         laws, wholes = self._back
+        # windows at the right ends of cells
         tails = [
-            log_sum(law + log_below(self.shape, row.over(scale)))
+            log_sum(law + log_below(self.shape, row.over(scale) + CELL))
             for law, row in zip(laws, self.rows, strict=True)
         ]
         logs = log_chernoffs(orders) + self.ask.gap + self.with_some(tails, wholes)
@@ -172,7 +178,18 @@ class Picture:
     @cached_property
     def back_orders(self) -> Floats:
         """Orders tried where the sum of the losses is small."""
-        return _BACK / self.ask.gap
+        last = max(_LARGEST_BACK / self.ask.gap, _DEEPEST / self._spread)
+        return np.geomspace(_LEAST_BACK / self.ask.gap, last, _BACKS)
+
+    @cached_property
+    def _spread(self) -> float:
+        """About the standard deviation of the sum of the losses, of no record."""
+        variance = 0.0
+        for row in self.rows:
+            law = np.exp(row.density)
+            mean = float(law @ row.loss) / float(law.sum())
+            variance += row.times * float(law @ (row.loss - mean) ** 2)
+        return math.sqrt(variance)
 
     @cached_property
     def _back(self) -> tuple[list[Floats], list[Floats]]:
@@ -186,18 +203,24 @@ class Picture:
         if self.root < 1:
             return np.geomspace(0.5 / self.ask.gap, _LARGE[-1], _ORDERS)
         small = _SHARES * math.exp(-scale)
+        # of sums next to their mean less than a share is enough
+        few = _QUIETEST / self._spread
+        small = np.concatenate([few[few < small[0]], small])
         return np.concatenate([small, _LARGE[small[-1] < _LARGE]]) if scale > -4 else small
 
     def near_bound(self, scale: float) -> tuple[float, float]:
         """``(log bound, order)`` for near losses whose sum is large."""
         orders, moments = self.steep_orders(scale), []
         for row in self.rows:
-            window = log_above(self.shape, row.over(scale))
+            # windows at the left ends of cells
+            place = row.over(scale) - CELL
+            window = log_above(self.shape, place)
             tilted = row.density + row.loss
-            missing = float(np.exp(log_sum(tilted + log_below(self.shape, row.over(scale)))))
+            missing = float(np.exp(log_sum(tilted + log_below(self.shape, place))))
             steep = orders[:, None] * row.loss
             grown = (np.exp(tilted + window) * np.expm1(np.minimum(steep, 600.0))).sum(axis=1)
-            large = log_sum(tilted + window + steep)
+            slopes = CELL / self.root * orders[:, None] * -np.expm1(-row.loss)
+            large = log_sum(tilted + window + steep + np.log1p(slopes**2 / 12))
             moments.append(np.where(large > 0.5, large, np.log1p(grown - missing)))
         logs = log_chernoffs(orders) + self.product(moments) - orders * self.ask.least
         at = int(np.nanargmin(logs))
@@ -219,7 +242,14 @@ class Picture:
             bound = self.far_bound(self.back_orders, scale)[0]
             return (bound if self.ask.add else min(bound, self.far_mass(scale))) - tolerance
 
+        def weight(scale: float) -> float:
+            return max(missing(scale), self.far_mass(scale) - tolerance)
+
         low, high = self.centre - 4 / self.root, self.centre + 1 / self.root
+        usual = max(row.start for row in self.rows) - math.log(self.shape) / self.root
+        # proposes: likewise; where losses are so alike that larger ones do not matter
+        if usual < low < _LOUD and weight(low) <= 0:
+            return crossing(weight, usual, low, _FINE)
         # proposes: likewise; where single losses are never next to the gap
         while missing(low) <= 0 and low > _LOUD:
             low, high = max(_LOUD, low - 2 * (high - low)), low

@@ -16,8 +16,7 @@ from collections.abc import Sequence
 
 from flint import acb, arb
 
-from dpexact.accounting.pairs.power_sums import line_sums
-from dpexact.accounting.rare.law import Cells, Rule, SampledLaw, normal_beyond, strip_oblique
+from dpexact.accounting.rare.law import Cells, Rule, SampledLaw, normal_beyond
 from dpexact.accounting.rare.windows import Window
 
 # --- error terms: looked up here when needed, so that a test can replace any single one -----------
@@ -123,31 +122,15 @@ def large_line(
     cells: Cells,
 ) -> list[acb]:
     """``J_W`` at ``rho + i n step``, which are the ``orders``, of a window of large losses [9]."""
-    rho, spacing, shift = orders[0].real, arb(rule.spacing), arb(rule.shift)
-    top = arb(rule.angle) / law.rate
-    # proposes: the rule, whose floats mean their exact values; balls decide the strip
-    if not 0 < shift < top:
-        raise ValueError("the strip is not admissible")
-    i_step, half = acb(0, arb(step)), arb(0.5)
-    weights: list[acb] = []
-    turns: list[acb] = []
-    inverses: list[acb] = []
-    # proposes: the nodes; `outside` bounds all others
-    for j in range(rule.first, rule.last + 1):
-        z = acb(j * spacing, shift)
-        ratio = law.start + z * law.rate
-        weights.append((ratio * rho - z * z * half).exp() * window.at(ratio, law.bits))
-        turns.append((i_step * ratio).exp())
-        inverses.append((-ratio).exp())
-    scale, lines = spacing / (2 * arb.pi()).sqrt(), []
+    rho, lines = orders[0].real, []
+    nodes = law.laid(window, rho, step, rule, lambda ratio: ratio)
+    inverses = [(-ratio).exp() for ratio in nodes.ratios]
     for k in range(terms):
         power = rho - k
         bounds = cells.weighed(window, power, 0.0), cells.weighed(window, power, rule.angle)
-        error = outside(law, window, power, rule) + strip_oblique(shift, top, spacing, *bounds)
-        square = acb(0, 1) * (arb(0, 1) * error.abs_upper())
-        square += arb(0, 1) * error.abs_upper()
-        lines.append([v * scale + square for v in line_sums(weights, turns, len(orders) - 1)])
-        weights = [a * b for a, b in zip(weights, inverses, strict=True)]
+        lines.append(nodes.sums(len(orders) - 1, outside(law, window, power, rule), bounds))
+        weights = [a * b for a, b in zip(nodes.weights, inverses, strict=True)]
+        nodes = nodes._replace(weights=weights)
     last, found = cells.weighed(window, rho - terms, 0.0), []
     for order, *values in zip(orders, *lines, strict=True):
         *each, left = binomials(order, terms)

@@ -18,8 +18,9 @@ from dpexact.accounting.rare.estimate import (
     Estimate,
     about,
     digits_of_delta,
-    first_gap,
+    first_place,
     least_at_zero,
+    placed,
 )
 from dpexact.accounting.rare.inversion import Inversion
 from dpexact.accounting.rare.many import SharedLines, bracketed
@@ -40,8 +41,6 @@ _OFTEN, _EVEN, _FEW_STEPS = 1, 0.5, 30
 #: So often that one line may see all losses of several rows.
 _SELDOM: Final = 0.05
 _LOUDEST, _LOUD, _SPREAD_ADDED, _SPREAD_REMOVED = 0.2, 0.7, 6e-3, 1.2e-2
-#: Where the spread is so many times the rate, windows take longer than one line.
-_WIDE: Final = 3_000
 #: About the work of windows: one line is asked first that may be less.
 _BRIEF_WORK: Final = 200_000
 _NONE: Final = "no windows were found"
@@ -52,22 +51,23 @@ _STEPS: Final = 24
 _LARGEST_STEP: Final = 3.0
 #: A range in which floats tell no more, and by how many times itself steps lead out of one.
 _NARROW, _OUTSIDE = 0.005, 8.0
-#: By how much the logarithms of the gap and of delta may move on one line of floats, and when a
-#: step is small.
+#: By which share of its gap and period one may move on one line of floats, by how much log delta,
+#: and when a step is small.
 _REACH: Final = 0.12
 _NEAR: Final = 3.0
 _CLOSE: Final = 3e-4
 _GLANCE: Final = 4.0
 #: So many digits of delta take about as long as its floats.
 _ROUGH: Final = 2
+#: By how much less than their target floats of a line are rounded that is not placed for them.
+_ROUNDED: Final = 1e-2
 #: By this much, as a power of e, delta at 0 is above a target that is not looked for there.
 _PLAINLY: Final = 2.0
-#: Logarithms of delta over the target, and of gaps, between which one fine plan serves.
+#: Logarithms of delta over the target, and shares of gaps, between which one fine plan serves.
 _FIRST: Final = 3.0
 _SERVED: Final = 0.06
 #: A gap times a step below which the period exceeds the gap, and what is beside it.
 _FITS: Final = 2 * math.pi / 1.015
-_MANY: Final = 10_000
 _TRIVIAL: Final = 96
 
 
@@ -150,7 +150,7 @@ class RareProfile(SharedLines):
         spread = rate * sigma * math.sqrt(self.count)  # of losses over the largest of adding
         least = _SPREAD_ADDED if self.add else _SPREAD_REMOVED
         if (self.add and self.count <= _FEW_STEPS) or sigma < _LOUD or spread < least:
-            return FirstToReach(*(reversed(profiles) if spread > _WIDE * rate else profiles))
+            return FirstToReach(*profiles)
         return FirstToReach(line.varied(_BRIEF_WORK, patient=False), *profiles)
 
     # --- plans ------------------------------------------------------------------------------------
@@ -246,7 +246,10 @@ class RareProfile(SharedLines):
         if digits <= _ROUGH:
             return first
         for _ in range(_PASSES):
-            value = self._estimate(ask, log)[1]
+            found, value = self._estimate(ask, log)
+            # floats tell no more
+            if abs(value) < found.rounding:
+                break
             if value > 0 and math.log(value) > log - _GLANCE * _LN10 / 2:
                 return math.log(value)
             log -= 3 * _GLANCE * _LN10
@@ -313,39 +316,31 @@ class RareProfile(SharedLines):
         Proposes: a point, around which the caller certifies a bracket; and a plan for that, where
         the search began close to it.
         """
-        top = self._top
+        top, add = self._top, self.add
         log_target = math.log(target)
-        sign = -1.0 if self.add else 1.0
-        low, high = ends = -math.inf, math.log(top) if self.add else math.inf
-        gap, slope = first_gap(self.question(top / 2), log_target)
-        at = math.log(gap if self.add else gap - top)
-        found, planned_at, miss = None, 0.0, math.inf
-        # proposes: whether floats are exact enough on a line that was not placed for them
-        if self.count <= _MANY:
-            found, planned_at, miss = self._fine(gap, slope, log_target, digits)
+        low, high = ends = -math.inf, math.inf
+        at, slope = first_place(self.question(top / 2), log_target)
+        found, miss = self._fine(at, slope, log_target, digits)
         fine = None if found is None else found.plan
         for _ in range(_STEPS):
-            epsilon = top - math.exp(at) if self.add else math.exp(at)
-            gap = math.exp(at) if self.add else top + epsilon
+            gap, epsilon, change = placed(top, add, at)
             # one line serves neighbouring points
-            near_by = abs(math.log(gap) - planned_at) < _REACH / max(1.0, gap) and abs(miss) < _NEAR
-            if found is None or not near_by:
-                ask = self.question(epsilon)
+            if found is None or not (found.serves(gap, _REACH) and abs(miss) < _NEAR):
                 before = None if found is None or found.plan is fine else found.plan
-                found = self._estimate(ask, log_target, before)[0]
-                planned_at = math.log(ask.gap)
+                found = self._estimate(self.question(epsilon), log_target, before)[0]
             value, moved = found.delta(gap), 1e-3
-            other = found.delta(gap - moved * math.exp(at))
+            other = found.delta(gap - moved * change)
             miss = math.log(value) - log_target if value > 0.01 * target else -math.inf
             slope = math.nan
             if value > 0 and other > 0:
-                slope = (math.log(value) - math.log(other)) / -math.log1p(-moved)
-            # delta grows with the gap when adding, and falls with epsilon when removing
-            if (miss > 0) == self.add:
+                slope = (math.log(value) - math.log(other)) / moved
+            # delta grows with the place when adding, and falls when removing
+            if (miss > 0) == add:
                 high = at
             else:
                 low = at
-            step = -miss / slope if slope * sign < 0 and math.isfinite(miss) else math.nan
+            told = math.isfinite(miss) and (slope > 0 if add else slope < 0)
+            step = -miss / slope if told else math.nan
             if abs(step) < _CLOSE:
                 at += step
                 break
@@ -355,7 +350,7 @@ class RareProfile(SharedLines):
             # a line that was too coarse may have cut off the root
             if abs(step) > _OUTSIDE * (high - low):
                 low, high = ends
-            up = (miss > 0) != self.add
+            up = (miss > 0) != add
             if not math.isfinite(step) or (step > 0) != up:
                 step = 1.5 if up else -1.5
             following = at + max(-_LARGEST_STEP, min(_LARGEST_STEP, step))
@@ -364,33 +359,33 @@ class RareProfile(SharedLines):
             at = following
         else:
             raise TooExpensive("epsilon was not found in floats")
-        epsilon = top - math.exp(at) if self.add else math.exp(at)
-        steepness = abs(slope) * (epsilon / math.exp(at) if self.add else 1.0)
-        gap = math.exp(at) if self.add else top + epsilon
-        if found.plan is not fine or abs(math.log(gap) - planned_at) > _SERVED:
+        gap, epsilon, _ = placed(top, add, at)
+        steepness = abs(slope) * (top / gap if add else 1.0)
+        if found.plan is not fine or not found.serves(gap, _SERVED):
             return epsilon, steepness, None
         # its period may not exceed another gap
         return epsilon, steepness, fine if fine.orders[-1] > 0 or fine.step * gap < _FITS else None
 
     def _fine(
-        self, gap: float, slope: float, log_target: float, digits: int
-    ) -> tuple[Estimate | None, float, float]:
-        """The certified line in floats, if it shows about the target; for which gap, and the miss.
+        self, at: float, slope: float, log_target: float, digits: int
+    ) -> tuple[Estimate | None, float]:
+        """The certified line in floats, if it shows about the target; and the miss.
 
         Proposes: likewise.
         """
-        top = self._top
-        epsilon = top - gap if self.add else gap - top
+        gap, epsilon, _ = placed(self._top, self.add, at)
         ask = self.question(epsilon)
-        steepness = slope * (epsilon / gap if self.add else 1.0)
+        steepness = slope * (self._top / gap if self.add else 1.0)
         try:
             plan = self._plan(ask, log_target - digits_of_delta(digits, steepness) * _LN10)
         except TooExpensive:
-            return None, 0.0, math.inf
+            return None, math.inf
         # floats have no powers
         if plan.tiny is not None:
-            return None, 0.0, math.inf
+            return None, math.inf
         found = Estimate(ask, plan)
         value = found.delta(gap)
         miss = math.log(value) - log_target if value > 0 else -math.inf
-        return (found, math.log(gap), miss) if abs(miss) < _FIRST else (None, 0.0, math.inf)
+        # proposes: whether floats are exact enough on a line that was not placed for them
+        exact = found.rounding < _ROUNDED * math.exp(log_target)
+        return (found, miss) if exact and abs(miss) < _FIRST else (None, math.inf)

@@ -17,9 +17,10 @@ from dpexact.accounting.pairs.mixture import one_shift
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.profiles import profile
+from dpexact.accounting.rare.estimate import Estimate, first_place, placed
 from dpexact.accounting.rare.inversion import Inversion
-from dpexact.accounting.rare.picture import FloatRow, Question
-from dpexact.accounting.rare.planning import planned
+from dpexact.accounting.rare.picture import FloatRow, Question, largest_loss
+from dpexact.accounting.rare.planning import cheapest, planned
 from dpexact.accounting.rare.profile import RareProfile
 from dpexact.accounting.rare.rows import Row, total_variation
 from dpexact.conversion import real
@@ -276,3 +277,57 @@ def test_epsilon_of_few_steps_of_little_noise():
     with balls.precision(100):
         ends = [told.finite_ball(balls.ball(x)) for x in (found.lower, found.upper)]
         assert all(end.overlaps(balls.ball(Fraction(1, 1000))) for end in ends)
+
+
+#: In each, another part of the law decides: many small losses, one large one, one beside many.
+FIRST = [
+    ("10", "1e-7", 1000, "1e-12"),
+    ("3", "1e-4", 1000, "1e-12"),
+    ("1.5", "1e-4", 1000, "1e-8"),
+    ("1", "1e-5", 1000, "1e-8"),
+    ("1.5", "1e-4", 10, "1e-12"),
+    ("0.3", "1e-3", 100, "1e-4"),
+]
+
+
+@pytest.mark.parametrize(("sigma", "q", "count", "delta"), FIRST)
+def test_searches_begin_where_delta_is_about_the_target(sigma, q, count, delta):
+    target = math.log(float(delta))
+    ask = Question((FloatRow(float(sigma), float(q), count),), 1.0, False)
+    with np.errstate(all="ignore"):
+        epsilon = placed(ask.top, False, first_place(ask, target)[0])[1]
+    found = engine(sigma, q, count, "remove").delta(reals.rational(Fraction(epsilon)), 4)
+    assert abs(math.log(found.lower) - target) < 1
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_sums_next_to_their_mean(way):
+    # losses of 1e-7, of which a million vary by 1e-5 in all
+    found = engine("10", "1e-7", 10**6, way).epsilon(real("1e-12"), 8)
+    other = contours.epsilon([(pair("10", "1e-7", way), 10**6)], real("1e-12"), 8)
+    assert found.digits >= 8
+    assert meet(found, other)
+
+
+def test_one_line_serves_far_in_the_tail(monkeypatch):
+    lines = []
+    monkeypatch.setattr(
+        RareProfile,
+        "inverted",
+        lambda self, *args, made=RareProfile.inverted: lines.append(args) or made(self, *args),
+    )
+    found = engine("1.592", "1.752e-6", 39, "remove").delta(real("0.0174"), 12)
+    assert found.digits >= 12
+    # the first may begin with a delta that floats do not tell
+    assert len(lines) <= 3
+
+
+def test_floats_know_by_how_much_they_are_rounded():
+    row = FloatRow(1.0, 1e-7, 10**6)
+    ask = Question((row,), largest_loss([row]) + 7.056e-4, False)
+    with np.errstate(all="ignore"):
+        plan = cheapest(ask, -62.0)
+        rounded = Estimate(ask, plan)
+    sharp = engine("1", "1e-7", 10**6, "remove").delta(real("7.056e-4"), 4)
+    assert rounded.rounding > 1e-14
+    assert abs(rounded.delta(ask.gap) - float(sharp.lower)) < 100 * rounded.rounding
