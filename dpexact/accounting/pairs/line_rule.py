@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -31,7 +32,7 @@ _BELOW: Final = np.linspace(0.0, 1.0, 26)
 #: By how much noises of one rule differ at most, how many steps share it, and the range of their
 #: ``log(q/(1 - q))`` next to the width of a density.
 _ALIKE: Final = 1.5
-_AT_ONCE: Final = 256
+_AT_ONCE: Final = 1024
 _WIDE: Final = 15.0
 #: Of more places steps are asked by themselves.
 _MOST_PLACES: Final = 600
@@ -130,26 +131,31 @@ def _rows(
     bits = math.ceil((accuracy + lift) / math.log(2)) + _SPARE_BITS
     finer = bits + _FINER + math.frexp(placing.power)[1]
     with precision(finer):
-        matrix, sizes = _powers(rule, power, step, count, bits)
+        matrix, sizes, largest, off = _powers(rule, power, step, count, bits)
         rates = [ball(q) for q, _ in pairs]
         variances = [ball(sigma) * ball(sigma) for _, sigma in pairs]
         densities = [
             _densities(q, v, rule, sizes, bits) for q, v in zip(rates, variances, strict=True)
         ]
     with precision(bits):
-        sums = (arb_mat(densities) * matrix).tolist()
+        sums = (arb_mat([row for row, _ in densities]) * matrix).tolist()
     found = []
-    for q, v, row in zip(rates, variances, sums, strict=True):
+    for q, v, row, (about, lost) in zip(rates, variances, sums, densities, strict=True):
         values = list(map(acb, row[: count + 1], row[count + 1 :]))
-        off = _error(q, v, rule, power, arb(step) * count, values[0])
-        found.append([value + off for value in values])
+        # what was rounded, of densities and of powers
+        rest = lost * largest + sum(map(abs, about), arb(0)) * off
+        error = _error(q, v, rule, power, arb(step) * count, values[0], rest)
+        found.append([value + error for value in values])
     return found
 
 
 def _powers(
     rule: Rule, power: arb, step: float, count: int, bits: int
-) -> tuple[arb_mat, list[int]]:
-    """``(1 + e^y)^t`` as real matrices act, in units of powers of 2: the rows are places."""
+) -> tuple[arb_mat, list[int], arb, arb]:
+    """``(1 + e^y)^t`` as real matrices act, in units of powers of 2: the rows are places.
+
+    And bounds on their moduli, and on what rounding them loses of one.
+    """
     lean, spacing, turn = acb(0, arb(rule.shift)), arb(rule.spacing), acb(0, arb(step))
     # proposes: the places; `beyond` bounds all others
     places = [lean + j * spacing for j in range(rule.first, rule.last + 1)]
@@ -159,16 +165,22 @@ def _powers(
     starts = [(log * power).exp() * arb(2) ** -size for log, size in zip(logs, sizes, strict=True)]
     columns = grown(starts, [(log * turn).exp() for log in logs], count + 1)
     # above the real line no argument of A is negative, so that no turn is above 1
-    rows = list(zip(*(_rounded(column, 0, bits) for column in columns), strict=True))
+    largest = reduce(arb.max, map(abs, starts)).upper()
+    rounded = [_rounded(column, 0, bits) for column in columns]
+    off = reduce(arb.max, (_lost(x) for column in rounded for x in column))
+    rows = [[x.mid() for x in row] for row in zip(*rounded, strict=True)]
     upper = [[x.real for x in row] + [x.imag for x in row] for row in rows]
     lower = [[-x.imag for x in row] + [x.real for x in row] for row in rows]
-    return arb_mat(upper + lower), sizes
+    return arb_mat(upper + lower), sizes, largest, off
 
 
-def _densities(q: arb, v: arb, rule: Rule, sizes: Sequence[int], bits: int) -> list[arb]:
+def _densities(
+    q: arb, v: arb, rule: Rule, sizes: Sequence[int], bits: int
+) -> tuple[list[arb], arb]:
     """``h g_v(y - log(q/(1 - q)))`` in the units of powers: real parts, then imaginary ones.
 
-    A ratio of two that follow each other is that of the two before times ``e^{-v h^2}``.
+    And what rounding them loses in all. A ratio of two that follow each other is that of the two
+    before times ``e^{-v h^2}``.
     """
     h, shift = arb(rule.spacing), arb(rule.shift)
     centre = (q / (1 - q)).log() - 1 / (2 * v)
@@ -189,7 +201,13 @@ def _densities(q: arb, v: arb, rule: Rule, sizes: Sequence[int], bits: int) -> l
     logs = np.array(sizes) - float(v.mid()) * at * at / (2 * math.log(2))
     size = math.ceil(logs.max() + float(scale.log().mid()) / math.log(2))
     values = _rounded(values, size, bits)
-    return [value.real for value in values] + [value.imag for value in values]
+    about = [value.real.mid() for value in values] + [value.imag.mid() for value in values]
+    return about, sum(map(_lost, values), arb(0))
+
+
+def _lost(value: acb) -> arb:
+    """At least how far the modulus of a number in a ball is from its middle."""
+    return value.real.rad() + value.imag.rad()
 
 
 def _run(start: acb, ratio: acb, fall: arb, count: int) -> Row:
@@ -212,8 +230,11 @@ def _rounded(values: Sequence[acb], size: int, bits: int) -> Row:
         return [value + large - large for value in values]
 
 
-def _error(q: arb, v: arb, rule: Rule, power: arb, height: arb, first: acb) -> acb:
-    """What a sum is off, next to ``(1 - q)^t``, where it is ``first`` at ``power`` [5, 7]."""
+def _error(q: arb, v: arb, rule: Rule, power: arb, height: arb, first: acb, rest: arb) -> acb:
+    """What a sum is off, next to ``(1 - q)^t``, where it is ``first`` at ``power`` [5, 7].
+
+    Of its terms it is off by ``rest``.
+    """
     with precision(_BITS):
         shift, top, bottom, spacing = map(arb, rule[:4])
         # proposes: the rule, whose floats mean their exact values
@@ -225,7 +246,7 @@ def _error(q: arb, v: arb, rule: Rule, power: arb, height: arb, first: acb) -> a
         if not strip < 1:
             raise TooExpensive("a rule that is no bound")
         ends = rule.first * spacing - moved, rule.last * spacing - moved
-        tail = beyond(v, q, power, ends, spacing, shift) / (1 - q) ** power
+        tail = beyond(v, q, power, ends, spacing, shift) / (1 - q) ** power + rest
         # the moment at the power is off its sum by as much of itself at most
         moment = (abs(first) + tail) / (1 - strip)
         off = arb(0, (strip * moment + tail).upper())
