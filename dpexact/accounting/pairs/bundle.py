@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from functools import partial
+from itertools import accumulate
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -54,7 +55,7 @@ _WEIGHT_BITS: Final = 6
 #: Most nodes of a moment, and share of the steps: at less orders it takes less.
 _MOST_WORK, _MOST_SHARE = 10_000, 0.4
 #: How wide cells are of steps that are alike to proposals: see there.
-CELL: Final = (0.1, 0.03, 0.25)
+CELL: Final = (0.2, 0.06, 0.25)
 #: How much more may be lost at corners of cells.
 _WORST: Final = 2.0
 _FALLING: Final = 0.9
@@ -275,19 +276,22 @@ class Bundle(Pair):
         least, share = [asked[i] for i in _LOOKED_AT], _ON_LINE / (1 + _END * many / count)
         parts = self._parts(lambda _: least, *key, step=share)
         asked = [(function, each + math.log(len(parts))) for function, each in asked]
+        steps: list[tuple[Place, int, int]] = []
         for part, cloud in parts:
             if part.alone:
-                *pairs, counts = zip(*cloud.points, strict=True)
-                pairs = list(zip(*pairs, strict=True))
-                found = logarithms(rows(pairs), counts, cloud.ends)
-                for i, first in enumerate(cloud.firsts()):
-                    log = first.lengths()[0]
-                    for n, t in enumerate(powers):
-                        if first.total:
-                            totals[i, n] += found[i][n] + t * log
+                steps += ((at[:2], at[2], end) for at, end in cloud.placed())
                 continue
             found, more = self._sums(part, cloud.firsts(), asked, together, *key)
             totals, errors = totals + found, errors + more
+        if steps:
+            pairs, counts, ends = zip(*steps, strict=True)
+            remaining = [arb(0)] * many
+            for place, n, end in steps:
+                remaining[end] += n * still(place)
+            sums = logarithms(rows(pairs), counts, ends, many)
+            for i, (log, row) in enumerate(zip(accumulate(remaining), sums, strict=True)):
+                for n, value in enumerate(row):
+                    totals[i, n] += value + powers[n] * log
         return (totals if self.removes else totals.conjugate()), errors
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:

@@ -160,10 +160,11 @@ class Cloud:
         """Those up to each of the ends, this one the last."""
         return [self.first(place) for place in range(self._place + 1)]
 
-    @property
-    def ends(self) -> Sequence[int]:
-        """How many points these are, not as counted."""
-        return self._ends[: self._place + 1]
+    def placed(self) -> Iterator[tuple[tuple[Real, Real, int], int]]:
+        """Each of its points, and which is the first of the ends that it is before."""
+        for place in range(self._place + 1):
+            for point in self._whole[slice(*self._stretch(place))]:
+                yield point, place
 
     @property
     def last(self) -> Cloud:

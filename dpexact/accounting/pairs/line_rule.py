@@ -12,7 +12,6 @@ whose formulas the numbers in brackets are.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from typing import Final, TypeAlias
@@ -93,16 +92,17 @@ def _scaled(row: Row, log: arb, power: arb, step: float) -> Row:
 
 
 def logarithms(
-    rows: Iterable[tuple[int, Row]], counts: Sequence[int], ends: Sequence[int]
+    rows: Iterable[tuple[int, Row]], counts: Sequence[int], ends: Sequence[int], many: int
 ) -> list[Row]:
-    """Sums of logarithms of rows, as often as they are counted, before each end; ends rise.
+    """Sums of logarithms of rows, as often as they are counted, up to each of so many ends.
 
-    Of those between two ends one of the product, whichever branch that is.
+    ``ends`` tell before which of these a row is, and after the one before it: of all of them there
+    one of the product is taken, whichever branch that is.
     """
-    products = [LineProduct() for _ in ends]
+    products = [LineProduct() for _ in range(many)]
     for k, row in rows:
         n = counts[k]
-        products[bisect_right(ends, k)].add(row if n == 1 else [value**n for value in row])
+        products[ends[k]].add(row if n == 1 else [value**n for value in row])
     found: list[Row] = []
     for product in products:
         logs = [value.log() for value in product.whole()]
@@ -131,30 +131,32 @@ def _rows(
     bits = math.ceil((accuracy + lift) / math.log(2)) + _SPARE_BITS
     finer = bits + _FINER + math.frexp(placing.power)[1]
     with precision(finer):
-        matrix, sizes, largest, off = _powers(rule, power, step, count, bits)
+        powers, sizes, largest = _powers(rule, power, step, count, bits)
         rates = [ball(q) for q, _ in pairs]
         variances = [ball(sigma) * ball(sigma) for _, sigma in pairs]
-        densities = [
-            _densities(q, v, rule, sizes, bits) for q, v in zip(rates, variances, strict=True)
-        ]
+        rows = [_densities(q, v, rule, sizes, bits) for q, v in zip(rates, variances, strict=True)]
+    densities = arb_mat(rows)
     with precision(bits):
-        sums = (arb_mat([row for row, _ in densities]) * matrix).tolist()
+        # what balls are off in all is added once a row, to a product of their middles
+        sums = (densities.mid() * powers.mid()).tolist()
+        ones = [[arb(1)]] * powers.nrows()
+        [turned], off = (arb_mat(ones).transpose() * powers).tolist(), densities * arb_mat(ones)
+        lost = reduce(arb.max, (x.rad() for x in turned))
     found = []
-    for q, v, row, (about, lost) in zip(rates, variances, sums, densities, strict=True):
+    for k, row in enumerate(sums):
         values = list(map(acb, row[: count + 1], row[count + 1 :]))
-        # what was rounded, of densities and of powers
-        rest = lost * largest + sum(map(abs, about), arb(0)) * off
-        error = _error(q, v, rule, power, arb(step) * count, values[0], rest)
+        rest = off[k, 0].rad() * largest + reduce(arb.max, map(abs, rows[k])) * lost
+        error = _error(rates[k], variances[k], rule, power, arb(step) * count, values[0], rest)
         found.append([value + error for value in values])
     return found
 
 
 def _powers(
     rule: Rule, power: arb, step: float, count: int, bits: int
-) -> tuple[arb_mat, list[int], arb, arb]:
+) -> tuple[arb_mat, list[int], arb]:
     """``(1 + e^y)^t`` as real matrices act, in units of powers of 2: the rows are places.
 
-    And bounds on their moduli, and on what rounding them loses of one.
+    And a bound on their moduli.
     """
     lean, spacing, turn = acb(0, arb(rule.shift)), arb(rule.spacing), acb(0, arb(step))
     # proposes: the places; `beyond` bounds all others
@@ -166,21 +168,16 @@ def _powers(
     columns = grown(starts, [(log * turn).exp() for log in logs], count + 1)
     # above the real line no argument of A is negative, so that no turn is above 1
     largest = reduce(arb.max, map(abs, starts)).upper()
-    rounded = [_rounded(column, 0, bits) for column in columns]
-    off = reduce(arb.max, (_lost(x) for column in rounded for x in column))
-    rows = [[x.mid() for x in row] for row in zip(*rounded, strict=True)]
+    rows = list(zip(*(_rounded(column, 0, bits) for column in columns), strict=True))
     upper = [[x.real for x in row] + [x.imag for x in row] for row in rows]
     lower = [[-x.imag for x in row] + [x.real for x in row] for row in rows]
-    return arb_mat(upper + lower), sizes, largest, off
+    return arb_mat(upper + lower), sizes, largest
 
 
-def _densities(
-    q: arb, v: arb, rule: Rule, sizes: Sequence[int], bits: int
-) -> tuple[list[arb], arb]:
+def _densities(q: arb, v: arb, rule: Rule, sizes: Sequence[int], bits: int) -> list[arb]:
     """``h g_v(y - log(q/(1 - q)))`` in the units of powers: real parts, then imaginary ones.
 
-    And what rounding them loses in all. A ratio of two that follow each other is that of the two
-    before times ``e^{-v h^2}``.
+    A ratio of two that follow each other is that of the two before times ``e^{-v h^2}``.
     """
     h, shift = arb(rule.spacing), arb(rule.shift)
     centre = (q / (1 - q)).log() - 1 / (2 * v)
@@ -201,13 +198,7 @@ def _densities(
     logs = np.array(sizes) - float(v.mid()) * at * at / (2 * math.log(2))
     size = math.ceil(logs.max() + float(scale.log().mid()) / math.log(2))
     values = _rounded(values, size, bits)
-    about = [value.real.mid() for value in values] + [value.imag.mid() for value in values]
-    return about, sum(map(_lost, values), arb(0))
-
-
-def _lost(value: acb) -> arb:
-    """At least how far the modulus of a number in a ball is from its middle."""
-    return value.real.rad() + value.imag.rad()
+    return [value.real for value in values] + [value.imag for value in values]
 
 
 def _run(start: acb, ratio: acb, fall: arb, count: int) -> Row:
