@@ -56,20 +56,20 @@ def growth(v: arb, least: arb, height: arb) -> arb:
 
 
 def beyond(
-    v: arb, largest: arb, power: arb, ends: tuple[arb, arb], spacing: arb, shift: arb
+    v: arb, rates: tuple[arb, arb], power: arb, ends: tuple[arb, arb], spacing: arb, shift: arb
 ) -> arb:
-    """The moduli of the terms beyond real parts of ``w``, of rates up to the ``largest`` [7]."""
-    left, right = ends
-    rise, fall = -v * left - arb(0.5), v * right + arb(0.5) - arb.max(power, arb(0))
+    """The moduli of the terms beyond real parts of ``w``, of all rates between two [7]."""
+    least, most = arb.min(power, arb(0)), arb.max(power, arb(0))
+    rise, fall = -v * ends[0] - arb(0.5), v * ends[1] + arb(0.5) - most
     # proposes: the ends of the rule; balls decide whether the tails fall there
-    if not (left < 0 < right and rise > 0 and fall > 0):
+    if not (ends[0] < 0 < ends[1] and rise > 0 and fall > 0):
         raise TooExpensive("the rule is cut inside the bulk of the integrand")
-    least, most = arb.min(power, arb(0)), 1 + largest * right.expm1()
     scale = spacing * (v / (2 * arb.pi())).sqrt()
     low, high = (scale * _density(v, acb(end)).real for end in ends)
+    (left, _), (near, far) = ([1 + q * end.expm1() for q in rates] for end in ends)
     return growth(v, least, shift) * (
-        geometric_tail(low * (1 - largest) ** least, rise, spacing)
-        + geometric_tail(high * most ** arb.max(power, arb(0)), fall, spacing)
+        geometric_tail(low * left**most * (1 - rates[1]) ** least, rise, spacing)
+        + geometric_tail(high * far**most * near**least, fall, spacing)
     )
 
 
@@ -151,7 +151,7 @@ class Nodes:
         self._about = [noise * noise for noise in about]
         self._groups = _alike(about)
         balls = [ball(rate) for rate in rates]
-        self._largest = reduce(arb.max, balls)
+        self._smallest, self._largest = reduce(arb.min, balls), reduce(arb.max, balls)
         if not (self._largest < 1 and all(rate > 0 for rate in balls)):
             raise ValueError("a rate is not between 0 and 1")
 
@@ -240,7 +240,9 @@ class Nodes:
         """The moduli of the terms that a rule leaves out [7]."""
         spacing = arb(rule.spacing)
         ends = rule.first * spacing, rule.last * spacing
-        return beyond(v, self._largest, self._power, ends, spacing, arb(rule.shift))
+        return beyond(
+            v, (self._smallest, self._largest), self._power, ends, spacing, arb(rule.shift)
+        )
 
     # --- proposals --------------------------------------------------------------------------------
 

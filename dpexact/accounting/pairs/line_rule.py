@@ -33,6 +33,8 @@ _BELOW: Final = np.linspace(0.0, 1.0, 26)
 _ALIKE: Final = 1.5
 _AT_ONCE: Final = 1024
 _WIDE: Final = 15.0
+#: By how much integrands fall, as a power of e for each unit, where what is beyond is bounded.
+_STEEP: Final = 1.0
 #: Of more places steps are asked by themselves.
 _MOST_PLACES: Final = 600
 #: Bits of products beyond those that the accuracy takes, and of what is rounded to these.
@@ -134,7 +136,13 @@ def _rows(
         powers, sizes, largest = _powers(rule, power, step, count, bits)
         rates = [ball(q) for q, _ in pairs]
         variances = [ball(sigma) * ball(sigma) for _, sigma in pairs]
-        rows = [_densities(q, v, rule, sizes, bits) for q, v in zip(rates, variances, strict=True)]
+        ends, rows = zip(
+            *(
+                _densities(q, v, rule, placing.power, sizes, bits)
+                for q, v in zip(rates, variances, strict=True)
+            ),
+            strict=True,
+        )
     densities = arb_mat(rows)
     with precision(bits):
         # what balls are off in all is added once a row, to a product of their middles
@@ -146,7 +154,8 @@ def _rows(
     for k, row in enumerate(sums):
         values = list(map(acb, row[: count + 1], row[count + 1 :]))
         rest = off[k, 0].rad() * largest + reduce(arb.max, map(abs, rows[k])) * lost
-        error = _error(rates[k], variances[k], rule, power, arb(step) * count, values[0], rest)
+        own = rule._replace(first=ends[k][0], last=ends[k][1])
+        error = _error(rates[k], variances[k], own, power, arb(step) * count, values[0], rest)
         found.append([value + error for value in values])
     return found
 
@@ -174,31 +183,37 @@ def _powers(
     return arb_mat(upper + lower), sizes, largest
 
 
-def _densities(q: arb, v: arb, rule: Rule, sizes: Sequence[int], bits: int) -> list[arb]:
+def _densities(
+    q: arb, v: arb, rule: Rule, power: float, sizes: Sequence[int], bits: int
+) -> tuple[tuple[int, int], list[arb]]:
     """``h g_v(y - log(q/(1 - q)))`` in the units of powers: real parts, then imaginary ones.
 
-    A ratio of two that follow each other is that of the two before times ``e^{-v h^2}``.
+    And at which places they are not left out. A ratio of two that follow each other is that of the
+    two before times ``e^{-v h^2}``.
     """
     h, shift = arb(rule.spacing), arb(rule.shift)
     centre = (q / (1 - q)).log() - 1 / (2 * v)
-    # proposes: where to begin
-    top = min(max(round(float(centre.mid()) / rule.spacing), rule.first), rule.last)
-    x = top * h - centre
     scale = h * (v / (2 * arb.pi())).sqrt() * (v * shift * shift / 2).exp()
+    # proposes: which matter, or are where no bound on those beyond is; and the size of the largest,
+    # next to which they are rounded
+    places = np.arange(rule.first, rule.last + 1)
+    at = float(v.mid()) * (rule.spacing * places - float(centre.mid()))
+    logs = np.array(sizes) - at * at / (2 * math.log(2) * float(v.mid()))
+    inside = np.flatnonzero((logs > logs.max() - bits) | ((at > -_STEEP) & (at < power + _STEEP)))
+    first, last = int(places[inside[0]]), int(places[inside[-1]])
+    size = math.ceil(logs.max() + float(scale.log().mid()) / math.log(2))
+    top = min(max(round(float(centre.mid()) / rule.spacing), first), last)
+    x = top * h - centre
     middle, fall = scale * acb(-v * x * x / 2, -v * shift * x).exp(), (-v * h * h).exp()
     turn = acb(0, -v * shift * h).exp() * (-v * h * h / 2).exp()
     tilt = (-v * h * x).exp()
-    below = _run(middle, turn.conjugate() / tilt, fall, top - rule.first)
-    above = _run(middle, turn * tilt, fall, rule.last - top)
-    values = [
-        value * arb(2) ** size for value, size in zip([*below[:0:-1], *above], sizes, strict=True)
-    ]
-    # proposes: about the logarithm of the largest, next to which others are rounded
-    at = rule.spacing * np.arange(rule.first, rule.last + 1) - float(centre.mid())
-    logs = np.array(sizes) - float(v.mid()) * at * at / (2 * math.log(2))
-    size = math.ceil(logs.max() + float(scale.log().mid()) / math.log(2))
-    values = _rounded(values, size, bits)
-    return [value.real for value in values] + [value.imag for value in values]
+    below = _run(middle, turn.conjugate() / tilt, fall, top - first)
+    above = _run(middle, turn * tilt, fall, last - top)
+    kept = zip([*below[:0:-1], *above], sizes[first - rule.first :], strict=False)
+    values = _rounded([value * arb(2) ** unit for value, unit in kept], size, bits)
+    before, after = [arb(0)] * (first - rule.first), [arb(0)] * (rule.last - last)
+    parts = [x.real for x in values], [x.imag for x in values]
+    return (first, last), [y for part in parts for y in (*before, *part, *after)]
 
 
 def _run(start: acb, ratio: acb, fall: arb, count: int) -> Row:
@@ -237,7 +252,7 @@ def _error(q: arb, v: arb, rule: Rule, power: arb, height: arb, first: acb, rest
         if not strip < 1:
             raise TooExpensive("a rule that is no bound")
         ends = rule.first * spacing - moved, rule.last * spacing - moved
-        tail = beyond(v, q, power, ends, spacing, shift) / (1 - q) ** power + rest
+        tail = beyond(v, (q, q), power, ends, spacing, shift) / (1 - q) ** power + rest
         # the moment at the power is off its sum by as much of itself at most
         moment = (abs(first) + tail) / (1 - strip)
         off = arb(0, (strip * moment + tail).upper())
