@@ -55,7 +55,7 @@ _WEIGHT_BITS: Final = 6
 #: Most nodes of a moment, and share of the steps: at less orders it takes less.
 _MOST_WORK, _MOST_SHARE = 10_000, 0.4
 #: How wide cells are of steps that are alike to proposals: see there.
-CELL: Final = (0.2, 0.06, 0.25)
+CELL: Final = (0.1, 0.03, 0.25)
 #: How much more may be lost at corners of cells.
 _WORST: Final = 2.0
 _FALLING: Final = 0.9
