@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from functools import partial
-from itertools import accumulate
 from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -23,7 +22,7 @@ from dpexact.accounting.pairs.boxes import HEAVY, Asked, Box, Part, cheapest, fi
 from dpexact.accounting.pairs.cells import Place
 from dpexact.accounting.pairs.common_rule import Nodes
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
-from dpexact.accounting.pairs.line_rule import Row, line_rows, logarithms, still
+from dpexact.accounting.pairs.line_rule import Row, Step, line_rows, logarithms, scaled, still
 from dpexact.accounting.pairs.log_bounds import Modulus, Power
 from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, short
@@ -31,7 +30,9 @@ from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real
 
 _Row: TypeAlias = "Sequence[arb | acb]"
-_Parts: TypeAlias = list[tuple[Part, Cloud]]
+_Part: TypeAlias = tuple[Part, Cloud]
+_Alone: TypeAlias = Callable[[Place], arb]
+_Together: TypeAlias = "Callable[[Cloud, Degrees], Sequence[_Row]]"
 _T = TypeVar("_T")
 
 #: Beginnings of a log that run no more often are products of their steps.
@@ -135,7 +136,7 @@ class Bundle(Pair):
         """
         return precision(min(math.ceil(self._fine(accuracy) / math.log(2)) + spare, current()))
 
-    def _parts(self, ask: Callable[[Box], Asked], *key: Any, step: float = 1.0) -> _Parts:
+    def _parts(self, ask: Callable[[Box], Asked], *key: Any, step: float = 1.0) -> list[_Part]:
         """Boxes for a question, with their steps; once for all beginnings.
 
         Proposes: boxes; together they hold every step once.
@@ -145,12 +146,7 @@ class Bundle(Pair):
         return [(part, cloud) for part, cloud in firsts if cloud.total]
 
     def _sums(
-        self,
-        part: Part,
-        firsts: Sequence[Cloud],
-        asked: Asked,
-        together: Callable[[Cloud, Degrees], Sequence[_Row]],
-        *key: Any,
+        self, part: Part, firsts: Sequence[Cloud], asked: Asked, together: _Together, *key: Any
     ) -> tuple[Any, arb_mat]:
         """Sums over a box of logarithms at its nodes, and errors of functions [1].
 
@@ -160,10 +156,8 @@ class Bundle(Pair):
         # proposes: degrees that serve the longest; errors are those of each
         degrees, bounds = self._keep(lambda: fitted(whole, asked), "fitted", box, *key)
 
-        def find() -> tuple[arb_mat | acb_mat, int]:
-            return _sized(together(whole, degrees))
-
-        matrix, large = self._keep(find, "nodes", box, degrees, *key)
+        sized = self._keep(lambda: _sized(together(whole, degrees)), "nodes", box, degrees, *key)
+        matrix, large = sized
         with self._narrow(max(accuracy for _, accuracy in asked), _WEIGHT_BITS + large):
             weights = whole.weights(degrees, [first.place for first in firsts])
         heavy = [[sum((abs(weight) for weight in row), arb(0))] for row in weights]
@@ -173,13 +167,17 @@ class Bundle(Pair):
         ]
         return arb_mat(weights) * matrix, arb_mat(errors)
 
-    def _each(self, cloud: Cloud, alone: Callable[[Place], arb], *key: Any) -> arb:
-        """The sum over the steps of what is said of each."""
-        said = (
-            (n, self._keep(partial(alone, (q, sigma)), (q, sigma), *key))
-            for q, sigma, n in cloud.points
-        )
-        return sum((n * value for n, value in said), arb(0))
+    def _sum(self, box: _Part, asked: Asked, alone: _Alone, together: _Together, *key: Any) -> arb:
+        """Over a box of one function, ``alone`` or at nodes."""
+        part, cloud = box
+        if part.alone:
+            return sum(
+                (n * self._keep(partial(alone, (q, s)), q, s, *key) for q, s, n in cloud.points),
+                arb(0),
+            )
+        found, error = self._sums(part, [cloud], asked, together, *key)
+        total: arb = found[0, 0] + arb(0, error[0, 0])
+        return total
 
     def _nodes(self, cloud: Cloud, degrees: Degrees, c: float | Real) -> Nodes:
         """Those of a box, with a bound on all their moments: one, or 1 of powers up to 1 [7]."""
@@ -216,11 +214,7 @@ class Bundle(Pair):
         if work > _MOST_WORK + _MOST_SHARE * self._whole.distinct:
             raise TooExpensive("steps that differ too much for a bundle")
         for part, cloud in self._parts(lambda _: asked, *key):
-            if part.alone:
-                total += self._each(cloud, alone, *key)
-                continue
-            found, error = self._sums(part, [cloud], asked, together, *key)
-            total += found[0, 0] + arb(0, error[0, 0])
+            total += self._sum((part, cloud), asked, alone, together, *key)
         return total.exp()
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
@@ -256,42 +250,35 @@ class Bundle(Pair):
         # of a record added the imaginary part of the power is negative
         turned = acb if self.removes else acb.conjugate
 
+        def ask(place: Place) -> Row:
+            return [turned(x) for x in self._pair(place).moments(c, step, count, fine)]
+
         def rows(pairs: Sequence[Place]) -> Iterator[tuple[int, Row]]:
-            def ask(place: Place) -> Row:
-                return list(map(turned, self._pair(place).moments(c, step, count, fine)))
-
             return line_rows(pairs, power, step, count, fine, ask)
-
-        powers = [acb(power, n * arb(step)) for n in range(count + 1)]
 
         def together(cloud: Cloud, degrees: Degrees) -> list[Row]:
             pairs = cloud.nodes(degrees)
             found: list[Row] = [[]] * len(pairs)
             for k, row in rows(pairs):
-                log = still(pairs[k])
-                found[k] = [x.log() + t * log for x, t in zip(row, powers, strict=True)]
+                # of the moment, which is near 1, the principal branch
+                found[k] = [x.log() for x in scaled(row, still(pairs[k]), power, step)]
             return found
 
         totals, errors = acb_mat(many, count + 1), arb_mat(many, len(asked))
         least, share = [asked[i] for i in _LOOKED_AT], _ON_LINE / (1 + _END * many / count)
         parts = self._parts(lambda _: least, *key, step=share)
         asked = [(function, each + math.log(len(parts))) for function, each in asked]
-        steps: list[tuple[Place, int, int]] = []
+        steps: list[Step] = []
         for part, cloud in parts:
             if part.alone:
-                steps += ((at[:2], at[2], end) for at, end in cloud.placed())
+                steps += cloud.placed()
                 continue
             found, more = self._sums(part, cloud.firsts(), asked, together, *key)
             totals, errors = totals + found, errors + more
-        if steps:
-            pairs, counts, ends = zip(*steps, strict=True)
-            remaining = [arb(0)] * many
-            for place, n, end in steps:
-                remaining[end] += n * still(place)
-            sums = logarithms(rows(pairs), counts, ends, many)
-            for i, (log, row) in enumerate(zip(accumulate(remaining), sums, strict=True)):
-                for n, value in enumerate(row):
-                    totals[i, n] += value + powers[n] * log
+        alone = logarithms(rows([place for place, _, _ in steps]), steps, many, power, step)
+        for i, row in enumerate(alone):
+            for n, value in enumerate(row):
+                totals[i, n] += value
         return (totals if self.removes else totals.conjugate()), errors
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
@@ -326,11 +313,11 @@ class Bundle(Pair):
             return [[x.log() - first] for [x], first in zip(values, firsts, strict=True)]
 
         key = ("decayed", c, u, angle)
+        found = self._sum((part, cloud), asked, alone, together, *key)
         if part.alone:
-            return self._each(cloud, alone, *key)
-        found, error = self._sums(part, [cloud], asked, together, *key)
+            return found
         _, rates, squares, _ = cloud.lengths()
-        return found[0, 0] + squares * half + rates * slope + arb(0, error[0, 0])
+        return found + squares * half + rates * slope
 
     def _angle(self, box: Box, c: float, u: float) -> float:
         """Proposes: about the best angle for a box.
@@ -405,11 +392,8 @@ class Bundle(Pair):
         return math.ceil(many * nodes), bits + math.log2(HEAVY * self.cloud.total)
 
 
-def _matrix(rows: Sequence[_Row]) -> arb_mat | acb_mat:
-    return (arb_mat if isinstance(rows[0][0], arb) else acb_mat)(rows)
-
-
 def _sized(rows: Sequence[_Row]) -> tuple[arb_mat | acb_mat, int]:
     """The rows, and about how large they are, as a power of 2. Proposes: bits of weights."""
     largest = max(float(abs(row[place]).upper()) for row in rows for place in (0, -1))
-    return _matrix(rows), math.frexp(largest)[1]
+    matrix = (arb_mat if isinstance(rows[0][0], arb) else acb_mat)(rows)
+    return matrix, math.frexp(largest)[1]

@@ -160,11 +160,11 @@ class Cloud:
         """Those up to each of the ends, this one the last."""
         return [self.first(place) for place in range(self._place + 1)]
 
-    def placed(self) -> Iterator[tuple[tuple[Real, Real, int], int]]:
-        """Each of its points, and which is the first of the ends that it is before."""
-        for place in range(self._place + 1):
-            for point in self._whole[slice(*self._stretch(place))]:
-                yield point, place
+    def placed(self) -> Iterator[tuple[Place, int, int]]:
+        """Each of its points, how often it is counted, and the first end that it is before."""
+        for end in range(self._place + 1):
+            for x, y, n in self._whole[slice(*self._stretch(end))]:
+                yield (x, y), n, end
 
     @property
     def last(self) -> Cloud:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
+from itertools import zip_longest
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -26,6 +27,9 @@ from dpexact.accounting.pairs.power_sums import LineProduct, grown
 from dpexact.balls import approximate, ball, precision
 
 Row: TypeAlias = list[acb]
+
+Step: TypeAlias = tuple[Place, int, int]
+"""A rate and a noise, how often they run, and before which end."""
 
 _BELOW: Final = np.linspace(0.0, 1.0, 26)
 #: By how much noises of one rule differ at most, how many steps share it, and the range of their
@@ -79,7 +83,7 @@ def line_rows(
         try:
             rows = _rows(alike, power, step, count, accuracy)
         except TooExpensive:
-            rows = [_scaled(ask(pair), -still(pair), power, step) for pair in alike]
+            rows = [scaled(ask(pair), -still(pair), power, step) for pair in alike]
         yield from zip(group, rows, strict=True)
 
 
@@ -88,30 +92,33 @@ def still(pair: Place) -> arb:
     return (-ball(pair[0])).log1p()
 
 
-def _scaled(row: Row, log: arb, power: arb, step: float) -> Row:
-    """Times ``e^{t log}``."""
+def scaled(row: Row, log: arb, power: arb, step: float) -> Row:
+    """The row times ``e^{t log}``."""
     return [value * (acb(power, n * arb(step)) * log).exp() for n, value in enumerate(row)]
 
 
 def logarithms(
-    rows: Iterable[tuple[int, Row]], counts: Sequence[int], ends: Sequence[int], many: int
+    rows: Iterable[tuple[int, Row]], steps: Sequence[Step], many: int, power: arb, step: float
 ) -> list[Row]:
-    """Sums of logarithms of rows, as often as they are counted, up to each of so many ends.
+    """``sum n log E_v[A^t]``, for rows as above, of the steps before each of so many ends.
 
-    ``ends`` tell before which of these a row is, and after the one before it: of all of them there
-    one of the product is taken, whichever branch that is.
+    Of all between two ends one of the product is taken, whichever branch that is.
     """
     products = [LineProduct() for _ in range(many)]
+    remaining = [arb(0)] * many
     for k, row in rows:
-        n = counts[k]
-        products[ends[k]].add(row if n == 1 else [value**n for value in row])
+        place, n, end = steps[k]
+        remaining[end] += n * still(place)
+        products[end].add(row if n == 1 else [value**n for value in row])
     found: list[Row] = []
-    for product in products:
-        logs = [value.log() for value in product.whole()]
-        if found and found[-1]:
-            before = found[-1]
-            logs = [a + b for a, b in zip(before, logs, strict=True)] if logs else before
-        found.append(logs)
+    before: Row = []
+    for log, product in zip(remaining, products, strict=True):
+        logs = [
+            value.log() + acb(power, n * arb(step)) * log for n, value in enumerate(product.whole())
+        ]
+        # of no steps there are none
+        before = [a + b for a, b in zip_longest(before, logs, fillvalue=acb(0))]
+        found.append(before)
     return found
 
 
@@ -127,6 +134,7 @@ def _rows(
     floats = [(approximate(q), approximate(sigma)) for q, sigma in pairs]
     placing = Placing(float(power.mid()), max(q for q, _ in floats))
     rule = _rule(placing, floats, step * count, accuracy)
+    # proposes: what is too much
     if rule.last - rule.first > _MOST_PLACES:
         raise TooExpensive("a rule of too many places")
     lift = float(placing.grown(max(sigma for _, sigma in floats) ** 2, np.array(rule.shift)))
@@ -199,8 +207,9 @@ def _densities(
     places = np.arange(rule.first, rule.last + 1)
     at = float(v.mid()) * (rule.spacing * places - float(centre.mid()))
     logs = np.array(sizes) - at * at / (2 * math.log(2) * float(v.mid()))
-    inside = np.flatnonzero((logs > logs.max() - bits) | ((at > -_STEEP) & (at < power + _STEEP)))
-    first, last = int(places[inside[0]]), int(places[inside[-1]])
+    # proposes: likewise
+    matters = (logs > logs.max() - bits) | (abs(at - power / 2) < abs(power) / 2 + _STEEP)
+    first, last = (int(places[matters][end]) for end in (0, -1))
     size = math.ceil(logs.max() + float(scale.log().mid()) / math.log(2))
     top = min(max(round(float(centre.mid()) / rule.spacing), first), last)
     x = top * h - centre
@@ -209,6 +218,7 @@ def _densities(
     tilt = (-v * h * x).exp()
     below = _run(middle, turn.conjugate() / tilt, fall, top - first)
     above = _run(middle, turn * tilt, fall, last - top)
+    # proposes: likewise
     kept = zip([*below[:0:-1], *above], sizes[first - rule.first :], strict=False)
     values = _rounded([value * arb(2) ** unit for value, unit in kept], size, bits)
     before, after = [arb(0)] * (first - rule.first), [arb(0)] * (rule.last - last)
@@ -219,6 +229,7 @@ def _densities(
 def _run(start: acb, ratio: acb, fall: arb, count: int) -> Row:
     """``start``, and each that follows times ``ratio``, which falls by a factor."""
     found = [start]
+    # proposes: how many; each is what it is
     for _ in range(count):
         start *= ratio
         ratio *= fall
