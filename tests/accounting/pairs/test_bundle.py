@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
-from dpexact.accounting.pairs import boxes, bundle, log_bounds
+from dpexact.accounting.pairs import boxes, bundle, line_rule, log_bounds
 from dpexact.accounting.pairs.boxes import gathered
 from dpexact.accounting.pairs.bundle import Bundle
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
@@ -485,7 +485,12 @@ def test_weights_of_many_degrees_keep_their_bits() -> None:
 
 
 @pytest.mark.usefixtures("only_nodes")
-def test_of_a_record_added_moments_at_nodes_are_conjugates() -> None:
+@pytest.mark.parametrize("places", [10, 600])
+def test_of_a_record_added_moments_at_nodes_are_conjugates(
+    places: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By one rule for all of them, and of each by its own."""
+    monkeypatch.setattr(line_rule, "_MOST_PLACES", places)
     steps = [(q, s, 20 * n) for q, s, n in steps_of(15, 12, (1.0, 1.3), (0.005, 0.02))]
     whole = Product((add(sigma, q), n) for q, sigma, n in steps)
     with precision(80):
