@@ -41,10 +41,11 @@ _PARTS: Final = (0.2, 0.35, 0.5, 0.62, 0.75, 0.87, 1 + 2**-40)
 #: Of these parts boxes are chosen by.
 _LOOKED_AT: Final = (0, 3, 6)
 _FRACTION: Final = attrgetter("fraction")
-#: What a step costs on a line, next to what it usually does, where a node costs as much; and what
-#: weights for an end cost next to a node of a box at one of a line.
+#: What a step costs on a line, next to what it usually does, where a node costs as much; what the
+#: weights for an end cost next to a node of a box at one of a line; and how many of these all cost.
 _ON_LINE: Final = 0.2
 _END: Final = 7.0
+_ANY: Final = 30
 #: Accuracy of the moment that bounds those of a box.
 _GLANCE: Final = 8.0
 #: Accuracy of bounds of decay.
@@ -265,7 +266,7 @@ class Bundle(Pair):
             return found
 
         totals, errors = acb_mat(many, count + 1), arb_mat(many, len(asked))
-        least, share = [asked[i] for i in _LOOKED_AT], _ON_LINE / (1 + _END * many / count)
+        least, share = [asked[i] for i in _LOOKED_AT], _ON_LINE / (1 + _END * many / (count + _ANY))
         parts = self._parts(lambda _: least, *key, step=share)
         asked = [(function, each + math.log(len(parts))) for function, each in asked]
         steps: list[Step] = []
