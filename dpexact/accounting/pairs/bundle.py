@@ -8,7 +8,7 @@ are cut into boxes anew, and where boxes do not pay are asked themselves.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from functools import partial
@@ -22,6 +22,7 @@ from dpexact.accounting.pairs.boxes import HEAVY, Asked, Box, Part, cheapest, fi
 from dpexact.accounting.pairs.cells import Place
 from dpexact.accounting.pairs.common_rule import Nodes
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
+from dpexact.accounting.pairs.line_rule import Row, Step, line_rows, logarithms, scaled, still
 from dpexact.accounting.pairs.log_bounds import Modulus, Power
 from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, short
@@ -29,7 +30,9 @@ from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real
 
 _Row: TypeAlias = "Sequence[arb | acb]"
-_Parts: TypeAlias = list[tuple[Part, Cloud]]
+_Part: TypeAlias = tuple[Part, Cloud]
+_Alone: TypeAlias = Callable[[Place], arb]
+_Together: TypeAlias = "Callable[[Cloud, Degrees], Sequence[_Row]]"
 _T = TypeVar("_T")
 
 #: Beginnings of a log that run no more often are products of their steps.
@@ -38,8 +41,11 @@ _PARTS: Final = (0.2, 0.35, 0.5, 0.62, 0.75, 0.87, 1 + 2**-40)
 #: Of these parts boxes are chosen by.
 _LOOKED_AT: Final = (0, 3, 6)
 _FRACTION: Final = attrgetter("fraction")
-#: Nodes of a line on which one step costs as much as it usually does next to those of a box.
-_SHORT: Final = 100
+#: What a step costs on a line, next to what it usually does, where a node costs as much; what the
+#: weights for an end cost next to a node of a box at one of a line; and how many of these all cost.
+_ON_LINE: Final = 0.2
+_END: Final = 7.0
+_ANY: Final = 30
 #: Accuracy of the moment that bounds those of a box.
 _GLANCE: Final = 8.0
 #: Accuracy of bounds of decay.
@@ -55,8 +61,6 @@ CELL: Final = (0.1, 0.03, 0.25)
 #: How much more may be lost at corners of cells.
 _WORST: Final = 2.0
 _FALLING: Final = 0.9
-#: Beginnings that are summed together: products of matrices of fewer rows are slow.
-_AT_ONCE: Final = 256
 #: About how many nodes a line of a bundle has where it is about so accurate.
 _NODES, _USUAL = 2000, 30.0
 
@@ -133,7 +137,7 @@ class Bundle(Pair):
         """
         return precision(min(math.ceil(self._fine(accuracy) / math.log(2)) + spare, current()))
 
-    def _parts(self, ask: Callable[[Box], Asked], *key: Any, step: float = 1.0) -> _Parts:
+    def _parts(self, ask: Callable[[Box], Asked], *key: Any, step: float = 1.0) -> list[_Part]:
         """Boxes for a question, with their steps; once for all beginnings.
 
         Proposes: boxes; together they hold every step once.
@@ -143,32 +147,18 @@ class Bundle(Pair):
         return [(part, cloud) for part, cloud in firsts if cloud.total]
 
     def _sums(
-        self,
-        part: Part,
-        firsts: Sequence[Cloud],
-        asked: Asked,
-        alone: Callable[[Place], _Row],
-        together: Callable[[Nodes], Sequence[_Row]],
-        *key: Any,
+        self, part: Part, firsts: Sequence[Cloud], asked: Asked, together: _Together, *key: Any
     ) -> tuple[Any, arb_mat]:
-        """Sums over a box of logarithms, ``alone`` or at nodes, and errors of functions [1].
+        """Sums over a box of logarithms at its nodes, and errors of functions [1].
 
-        Of beginnings, a row each, the last one the longest; the second of ``key`` is the order.
+        Of beginnings, a row each, the last one the longest.
         """
         box, whole = part.box, firsts[-1].last
-        if part.alone:
-            points = firsts[-1].points
-            rows = [self._keep(partial(alone, at[:2]), at[:2], *key) for at in points]
-            counts = [[arb(n) for *_, n in first.points] for first in firsts]
-            weights = [row + [arb(0)] * (len(points) - len(row)) for row in counts]
-            return arb_mat(weights) * _matrix(rows), arb_mat(len(firsts), len(asked))
         # proposes: degrees that serve the longest; errors are those of each
         degrees, bounds = self._keep(lambda: fitted(whole, asked), "fitted", box, *key)
 
-        def find() -> tuple[arb_mat | acb_mat, int]:
-            return _sized(together(self._nodes(whole, degrees, key[1])))
-
-        matrix, large = self._keep(find, "nodes", box, degrees, *key)
+        sized = self._keep(lambda: _sized(together(whole, degrees)), "nodes", box, degrees, *key)
+        matrix, large = sized
         with self._narrow(max(accuracy for _, accuracy in asked), _WEIGHT_BITS + large):
             weights = whole.weights(degrees, [first.place for first in firsts])
         heavy = [[sum((abs(weight) for weight in row), arb(0))] for row in weights]
@@ -177,6 +167,18 @@ class Bundle(Pair):
             for first, each in zip(firsts, heavy, strict=True)
         ]
         return arb_mat(weights) * matrix, arb_mat(errors)
+
+    def _sum(self, box: _Part, asked: Asked, alone: _Alone, together: _Together, *key: Any) -> arb:
+        """Over a box of one function, ``alone`` or at nodes."""
+        part, cloud = box
+        if part.alone:
+            return sum(
+                (n * self._keep(partial(alone, (q, s)), q, s, *key) for q, s, n in cloud.points),
+                arb(0),
+            )
+        found, error = self._sums(part, [cloud], asked, together, *key)
+        total: arb = found[0, 0] + arb(0, error[0, 0])
+        return total
 
     def _nodes(self, cloud: Cloud, degrees: Degrees, c: float | Real) -> Nodes:
         """Those of a box, with a bound on all their moments: one, or 1 of powers up to 1 [7]."""
@@ -200,11 +202,12 @@ class Bundle(Pair):
     def _moment(self, c: float | Real, accuracy: float) -> arb:
         asked, fine = [(Power(self._power(c), 0.0), accuracy)], self._fine(accuracy)
 
-        def alone(place: Place) -> list[arb]:
-            return [self._pair(place).moment(c, fine).log()]
+        def alone(place: Place) -> arb:
+            return self._pair(place).moment(c, fine).log()
 
-        def together(nodes: Nodes) -> list[list[arb]]:
-            return [[value.log() for value in row] for row in nodes.moduli(0.0, 0.0, fine)]
+        def together(cloud: Cloud, degrees: Degrees) -> list[list[arb]]:
+            rows = self._nodes(cloud, degrees, c).moduli(0.0, 0.0, fine)
+            return [[value.log() for value in row] for row in rows]
 
         total, key = arb(0), ("moment", c, accuracy)
         _, work = self._keep(lambda: cheapest(self._whole, lambda _: asked), "parts", *key)
@@ -212,8 +215,7 @@ class Bundle(Pair):
         if work > _MOST_WORK + _MOST_SHARE * self._whole.distinct:
             raise TooExpensive("steps that differ too much for a bundle")
         for part, cloud in self._parts(lambda _: asked, *key):
-            found, error = self._sums(part, [cloud], asked, alone, together, *key)
-            total += found[0, 0] + arb(0, error[0, 0])
+            total += self._sum((part, cloud), asked, alone, together, *key)
         return total.exp()
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
@@ -227,12 +229,11 @@ class Bundle(Pair):
             (Power(self._power(c), height), max(1.0, accuracy - max(0.0, fall)))
             for height, fall in zip(heights, falls, strict=True)
         ]
-        key, row = ("line", c, step, count, accuracy), self._place % _AT_ONCE
-        firsts = self.cloud.firsts(self._place - row, _AT_ONCE)
-        longest = self.first(firsts[-1].place)
-        # proposes: beginnings that are summed together
-        find = partial(longest._lines, len(firsts), asked, *key)
-        totals, errors = self._keep(find, "lines", longest._place, *key)
+        key, longest = ("line", c, step, count, accuracy), self.first(self.cloud.last.place)
+        # all beginnings at once
+        find = partial(longest._lines, asked, *key)
+        totals, errors = self._keep(find, "lines", *key)
+        row = self._place
         values, place = [], 0
         for n in range(count + 1):
             # proposes: floats that mean their exact values
@@ -243,27 +244,43 @@ class Bundle(Pair):
             values.append((totals[row, n] + acb(off, off)).exp())
         return values
 
-    def _lines(self, many: int, asked: Asked, *key: Any) -> tuple[acb_mat, arb_mat]:
-        """The logarithms of moments on a line, and errors, of so many beginnings up to this one."""
+    def _lines(self, asked: Asked, *key: Any) -> tuple[acb_mat, arb_mat]:
+        """The logarithms of moments on a line, and errors, of all beginnings up to this one."""
         _, c, step, count, accuracy = key
-        fine, start = self._fine(accuracy), self._place + 1 - many
+        many, fine, power = self._place + 1, self._fine(accuracy), self._power(c)
+        # of a record added the imaginary part of the power is negative
+        turned = acb if self.removes else acb.conjugate
 
-        def alone(place: Place) -> list[acb]:
-            return [value.log() for value in self._pair(place).moments(c, step, count, fine)]
+        def ask(place: Place) -> Row:
+            return [turned(x) for x in self._pair(place).moments(c, step, count, fine)]
 
-        def together(nodes: Nodes) -> list[list[acb]]:
-            # of a record added the imaginary part of the power is negative
-            turned = acb if self.removes else acb.conjugate
-            return [[turned(x).log() for x in row] for row in nodes.lines(step, count, fine)]
+        def rows(pairs: Sequence[Place]) -> Iterator[tuple[int, Row]]:
+            return line_rows(pairs, power, step, count, fine, ask)
+
+        def together(cloud: Cloud, degrees: Degrees) -> list[Row]:
+            pairs = cloud.nodes(degrees)
+            found: list[Row] = [[]] * len(pairs)
+            for k, row in rows(pairs):
+                # of the moment, which is near 1, the principal branch
+                found[k] = [x.log() for x in scaled(row, still(pairs[k]), power, step)]
+            return found
 
         totals, errors = acb_mat(many, count + 1), arb_mat(many, len(asked))
-        least, share = [asked[i] for i in _LOOKED_AT], min(1.0, _SHORT / count)
+        least, share = [asked[i] for i in _LOOKED_AT], _ON_LINE / (1 + _END * many / (count + _ANY))
         parts = self._parts(lambda _: least, *key, step=share)
         asked = [(function, each + math.log(len(parts))) for function, each in asked]
+        steps: list[Step] = []
         for part, cloud in parts:
-            found, more = self._sums(part, cloud.firsts(start, many), asked, alone, together, *key)
+            if part.alone:
+                steps += cloud.placed()
+                continue
+            found, more = self._sums(part, cloud.firsts(), asked, together, *key)
             totals, errors = totals + found, errors + more
-        return totals, errors
+        alone = logarithms(rows([place for place, _, _ in steps]), steps, many, power, step)
+        for i, row in enumerate(alone):
+            for n, value in enumerate(row):
+                totals[i, n] += value
+        return (totals if self.removes else totals.conjugate()), errors
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """The integrals of the moduli at the nodes of a box, at one angle above the axis [4]."""
@@ -287,20 +304,21 @@ class Bundle(Pair):
         assert isinstance(function, Modulus)
         half, slope = function.angle * function.angle / 2, function.slope
 
-        def alone(place: Place) -> list[arb]:
-            return [self._pair(place).decayed(c, u, fine).log()]
+        def alone(place: Place) -> arb:
+            return self._pair(place).decayed(c, u, fine).log()
 
-        def together(nodes: Nodes) -> list[list[arb]]:
+        def together(cloud: Cloud, degrees: Degrees) -> list[list[arb]]:
+            nodes = self._nodes(cloud, degrees, c)
             firsts = nodes.map(lambda q, sigma: sigma * sigma * half + q * slope)
             values = nodes.moduli(u, angle, fine)
             return [[x.log() - first] for [x], first in zip(values, firsts, strict=True)]
 
         key = ("decayed", c, u, angle)
-        found, error = self._sums(part, [cloud], asked, alone, together, *key)
+        found = self._sum((part, cloud), asked, alone, together, *key)
         if part.alone:
-            return found[0, 0]
+            return found
         _, rates, squares, _ = cloud.lengths()
-        return found[0, 0] + squares * half + rates * slope + arb(0, error[0, 0])
+        return found + squares * half + rates * slope
 
     def _angle(self, box: Box, c: float, u: float) -> float:
         """Proposes: about the best angle for a box.
@@ -375,11 +393,8 @@ class Bundle(Pair):
         return math.ceil(many * nodes), bits + math.log2(HEAVY * self.cloud.total)
 
 
-def _matrix(rows: Sequence[_Row]) -> arb_mat | acb_mat:
-    return (arb_mat if isinstance(rows[0][0], arb) else acb_mat)(rows)
-
-
 def _sized(rows: Sequence[_Row]) -> tuple[arb_mat | acb_mat, int]:
     """The rows, and about how large they are, as a power of 2. Proposes: bits of weights."""
     largest = max(float(abs(row[place]).upper()) for row in rows for place in (0, -1))
-    return _matrix(rows), math.frexp(largest)[1]
+    matrix = (arb_mat if isinstance(rows[0][0], arb) else acb_mat)(rows)
+    return matrix, math.frexp(largest)[1]

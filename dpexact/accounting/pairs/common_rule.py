@@ -22,42 +22,26 @@ import numpy as np
 from flint import acb, arb, arb_mat
 
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.pairs.fixed_powers import MOST, power_sums
 from dpexact.accounting.pairs.mixture_sums import geometric_tail
 from dpexact.accounting.pairs.pair import TooExpensive, short
-from dpexact.balls import approximate, ball, precision
+from dpexact.balls import approximate, ball
 from dpexact.reals import Real
 
 _Rows: TypeAlias = Sequence[Sequence[Any]]
 _T = TypeVar("_T")
 
 #: The largest share of the strip of analyticity, whose half width is pi, that is used.
-_EDGE: Final = 0.98
-_FRACTIONS: Final = np.linspace(0.02, 1.0, 50)
-_BELOW: Final = np.linspace(0.0, 1.0, 26)
+EDGE: Final = 0.98
+FRACTIONS: Final = np.linspace(0.02, 1.0, 50)
 #: By how much noises of one rule differ at most.
 _ALIKE: Final = 2.5
-#: Bits beyond those of integers, in which what is rounded to these is known.
-_SPARE_BITS: Final = 40
+#: Most places of a rule.
+_MOST: Final = 1 << 12
 #: Accuracy beyond what is asked, for what few nats matter to.
 _SPARE: Final = 1.0
 
 
 # --- error terms: looked up here when needed, so that a test can replace any single one -----------
-
-
-def strip_above(v: arb, least: arb, shift: arb, top: arb, spacing: arb) -> arb:
-    """What the strip from ``shift`` to ``top`` leaves of a rule, next to the moment [5].
-
-    ``least`` is the power of ``A``, or 0 if that is positive.
-    """
-    return growth(v, least, top) / (2 * arb.pi() * (top - shift) / spacing).expm1()
-
-
-def strip_below(v: arb, least: arb, shift: arb, bottom: arb, spacing: arb, height: arb) -> arb:
-    """Likewise from ``-bottom``, where ``A`` may turn by as much, for ``Im t <= height`` [5]."""
-    turned = (height * bottom).exp()
-    return turned * growth(v, least, bottom) / (2 * arb.pi() * (shift + bottom) / spacing).expm1()
 
 
 def strip_modulus(v: arb, least: arb, shift: arb, edge: arb, spacing: arb) -> arb:
@@ -69,6 +53,24 @@ def strip_modulus(v: arb, least: arb, shift: arb, edge: arb, spacing: arb) -> ar
 def growth(v: arb, least: arb, height: arb) -> arb:
     """How much larger the modulus of the integrand is at ``Im w = height`` at most [5]."""
     return (v * height * height / 2).exp() * ((height / 2).cos()) ** least
+
+
+def beyond(
+    v: arb, rates: tuple[arb, arb], power: arb, ends: tuple[arb, arb], spacing: arb, shift: arb
+) -> arb:
+    """The moduli of the terms beyond real parts of ``w``, of all rates between two [7]."""
+    least, most = arb.min(power, arb(0)), arb.max(power, arb(0))
+    rise, fall = -v * ends[0] - arb(0.5), v * ends[1] + arb(0.5) - most
+    # proposes: the ends of the rule; balls decide whether the tails fall there
+    if not (ends[0] < 0 < ends[1] and rise > 0 and fall > 0):
+        raise TooExpensive("the rule is cut inside the bulk of the integrand")
+    scale = spacing * (v / (2 * arb.pi())).sqrt()
+    low, high = (scale * _density(v, acb(end)).real for end in ends)
+    (left, _), (near, far) = ([1 + q * end.expm1() for q in rates] for end in ends)
+    return growth(v, least, shift) * (
+        geometric_tail(low * left**most * (1 - rates[1]) ** least, rise, spacing)
+        + geometric_tail(high * far**most * near**least, fall, spacing)
+    )
 
 
 class Rule(NamedTuple):
@@ -83,6 +85,46 @@ class Rule(NamedTuple):
     spacing: float
     first: int
     last: int
+
+
+class Placing(NamedTuple):
+    """Proposes: where places are, for moments of a power of ``A`` up to a rate."""
+
+    power: float
+    largest: float
+
+    def grown(self, v: float, heights: Floats) -> Floats:
+        """The logarithm of :func:`growth`."""
+        found: Floats = v * heights * heights / 2 + self.turned(heights)
+        return found
+
+    def turned(self, heights: Floats) -> Floats:
+        """Of that what the power makes."""
+        found: Floats = min(self.power, 0.0) * np.log(np.cos(heights / 2))
+        return found
+
+    def placed(
+        self,
+        variances: Sequence[float],
+        shift: float,
+        top: float,
+        bottom: float,
+        spacing: float,
+        accuracy: float,
+    ) -> Rule:
+        """Ends where what is left out is below about ``e^-accuracy``."""
+        spacing = short(spacing)
+        low, high = 0.0, 0.0
+        for v in variances:
+            depth = accuracy + float(self.grown(v, np.array(shift)))
+            reach = math.sqrt(2 * depth / v)
+            low, right = min(low, -1 / (2 * v) - reach), reach - 1 / (2 * v)
+            if self.power > 0:
+                right = _fallen(v, self.power, self.largest, depth)
+            high = max(high, right)
+        first = math.floor((low - 1 / max(variances)) / spacing) - 1
+        last = math.ceil((high + 1 / max(variances)) / spacing) + 1
+        return Rule(shift, top, bottom, spacing, first, last)
 
 
 class Nodes:
@@ -109,39 +151,9 @@ class Nodes:
         self._about = [noise * noise for noise in about]
         self._groups = _alike(about)
         balls = [ball(rate) for rate in rates]
-        self._largest = reduce(arb.max, balls)
+        self._smallest, self._largest = reduce(arb.min, balls), reduce(arb.max, balls)
         if not (self._largest < 1 and all(rate > 0 for rate in balls)):
             raise ValueError("a rate is not between 0 and 1")
-
-    def lines(self, step: float, count: int, accuracy: float) -> list[list[acb]]:
-        """``E_v[A^t]`` at ``t = power + i n step``, ``n <= count``: by rates, then noises [5]."""
-        height, turn, fine = arb(step) * count, acb(0, arb(step)), self._fine(accuracy)
-        # proposes: precisions; balls hold what is lost at any
-        wanted = math.ceil(fine / math.log(2) + math.log2(6 * (count + 1)))
-        spare = _SPARE_BITS + math.frexp(abs(float(self._power.mid())))[1]
-
-        def sums(group: Sequence[int], rule: Rule, inside: Sequence[int]) -> Sequence[_Rows]:
-            with precision(wanted + spare):
-                densities, waves = self._at(group, rule, _density)
-                rates = [ball(rate) for rate in self._rates]
-                logs = [[(1 + rate * wave).log() for wave in waves] for rate in rates]
-                starts = [[(log * self._power).exp() for log in row] for row in logs]
-                turns = [[(log * turn).exp() for log in row] for row in logs]
-            # above the real line no argument of A is negative, so that no turn is above 1
-            with precision(wanted):
-                return power_sums(densities, starts, turns, count, inside)
-
-        def error(v: arb, rule: Rule) -> acb:
-            shift, top, bottom, spacing = map(arb, rule[:4])
-            # proposes: the rule, whose floats mean their exact values
-            if not (0 <= rule.shift < rule.top < math.pi and 0 <= rule.bottom < math.pi):
-                raise ValueError(f"the strip of {rule} is not admissible")
-            strip = strip_above(v, self._least, shift, top, spacing)
-            strip += strip_below(v, self._least, shift, bottom, spacing, height)
-            off = arb(0, (self._moment * strip + self._beyond(v, rule)).upper())
-            return acb(off, off)
-
-        return self._asked(lambda noises: self._line(noises, step * count, fine), sums, error)
 
     def moduli(self, height: float, shift: float, accuracy: float) -> list[list[arb]]:
         """``Int |g_v A^t|`` at ``Im w = shift``, ``Im t = height``, likewise [6].
@@ -215,7 +227,7 @@ class Nodes:
         for group in self._groups:
             rule = plan([self._about[k] for k in group])
             # proposes: what is too much
-            if not rule.last - rule.first < MOST:
+            if not rule.last - rule.first < _MOST:
                 raise TooExpensive("a rule of too many places")
             errors = [error(self._variance(k), rule) for k in group]
             inside = [sum(k < row for k in group) for row in self._rows]
@@ -226,82 +238,27 @@ class Nodes:
 
     def _beyond(self, v: arb, rule: Rule) -> arb:
         """The moduli of the terms that a rule leaves out [7]."""
-        left, right = rule.first * arb(rule.spacing), rule.last * arb(rule.spacing)
-        rise, fall = -v * left - arb(0.5), v * right + arb(0.5) - arb.max(self._power, arb(0))
-        # proposes: the ends of the rule; balls decide whether the tails fall there
-        if not (left < 0 < right and rise > 0 and fall > 0):
-            raise TooExpensive("the rule is cut inside the bulk of the integrand")
-        most = 1 + self._largest * right.expm1()
-        at_left = (1 - self._largest) ** self._least
-        at_right = most ** arb.max(self._power, arb(0))
-        scale = arb(rule.spacing) * (v / (2 * arb.pi())).sqrt()
-        low, high = (scale * _density(v, acb(end)).real for end in (left, right))
-        lift = growth(v, self._least, arb(rule.shift))
-        return lift * (
-            geometric_tail(low * at_left, rise, arb(rule.spacing))
-            + geometric_tail(high * at_right, fall, arb(rule.spacing))
+        spacing = arb(rule.spacing)
+        ends = rule.first * spacing, rule.last * spacing
+        return beyond(
+            v, (self._smallest, self._largest), self._power, ends, spacing, arb(rule.shift)
         )
 
     # --- proposals --------------------------------------------------------------------------------
 
-    def _line(self, variances: Sequence[float], height: float, accuracy: float) -> Rule:
-        """Proposes: the widest spacing of which both strips leave about ``e^-accuracy``."""
-        v = max(variances)
-        tops = _FRACTIONS * min(_EDGE * math.pi, 2 * math.sqrt(4 * accuracy / v))
-        bottoms = tops[:, None] * _BELOW
-        above = accuracy + self._grown(v, tops)[:, None]
-        below = accuracy + self._grown(v, bottoms) + height * bottoms
-        widths = (tops[:, None] + bottoms) / (above + below)
-        i, j = np.unravel_index(np.argmax(widths), widths.shape)
-        top, bottom, width = float(tops[i]), float(bottoms[i, j]), float(widths[i, j])
-        shift = short(max(0.0, float(below[i, j]) * width - bottom))
-        return self._placed(variances, shift, top, bottom, 2 * math.pi * width, accuracy)
-
     def _positive(self, variances: Sequence[float], shift: float, accuracy: float) -> Rule:
-        """Proposes: likewise for moduli at a height."""
+        """Proposes: the widest spacing of moduli at a height of which strips leave that little."""
+        placing = Placing(float(self._power.mid()), float(self._largest.mid()))
         v = max(variances)
-        widest = _EDGE * math.pi
+        widest = EDGE * math.pi
         if shift > 0:
-            widest = _EDGE * max(math.pi / 2 - shift, min(shift, math.pi - shift))
-        edges = _FRACTIONS * min(widest, 2 * math.sqrt(2 * accuracy / v))
+            widest = EDGE * max(math.pi / 2 - shift, min(shift, math.pi - shift))
+        edges = FRACTIONS * min(widest, 2 * math.sqrt(2 * accuracy / v))
         lift = v * shift * shift / 2 + v * edges * edges / 2
-        widths = edges / (accuracy + lift + self._turned(edges + shift))
+        widths = edges / (accuracy + lift + placing.turned(edges + shift))
         best = int(np.argmax(widths))
         edge, spacing = float(edges[best]), 2 * math.pi * float(widths[best])
-        return self._placed(variances, shift, edge, edge, spacing, accuracy)
-
-    def _grown(self, v: float, heights: Floats) -> Floats:
-        """Proposes: the logarithm of :func:`growth`."""
-        found: Floats = v * heights * heights / 2 + self._turned(heights)
-        return found
-
-    def _turned(self, heights: Floats) -> Floats:
-        found: Floats = float(self._least.mid()) * np.log(np.cos(heights / 2))
-        return found
-
-    def _placed(
-        self,
-        variances: Sequence[float],
-        shift: float,
-        top: float,
-        bottom: float,
-        spacing: float,
-        accuracy: float,
-    ) -> Rule:
-        """Proposes: ends where what is left out is below about ``e^-accuracy``."""
-        spacing = short(spacing)
-        power, q = float(self._power.mid()), float(self._largest.mid())
-        low, high = 0.0, 0.0
-        for v in variances:
-            depth = accuracy + float(self._grown(v, np.array(shift)))
-            reach = math.sqrt(2 * depth / v)
-            low, right = min(low, -1 / (2 * v) - reach), reach - 1 / (2 * v)
-            if power > 0:
-                right = _fallen(v, power, q, depth)
-            high = max(high, right)
-        first = math.floor((low - 1 / max(variances)) / spacing) - 1
-        last = math.ceil((high + 1 / max(variances)) / spacing) + 1
-        return Rule(shift, top, bottom, spacing, first, last)
+        return placing.placed(variances, shift, edge, edge, spacing, accuracy)
 
 
 def _fallen(v: float, power: float, q: float, depth: float) -> float:

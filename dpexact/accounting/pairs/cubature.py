@@ -156,9 +156,15 @@ class Cloud:
         """Proposes: whether some sums over its points are known."""
         return bool(self._found_sums)
 
-    def firsts(self, start: int, most: int) -> list[Cloud]:
-        """Those up to so many ends from one on."""
-        return [self.first(place) for place in range(len(self._ends))[start:][:most]]
+    def firsts(self) -> list[Cloud]:
+        """Those up to each of the ends, this one the last."""
+        return [self.first(place) for place in range(self._place + 1)]
+
+    def placed(self) -> Iterator[tuple[Place, int, int]]:
+        """Each of its points, how often it is counted, and the first end that it is before."""
+        for end in range(self._place + 1):
+            for x, y, n in self._whole[slice(*self._stretch(end))]:
+                yield (x, y), n, end
 
     @property
     def last(self) -> Cloud:
@@ -330,6 +336,11 @@ class Cloud:
             for axis, count in enumerate((len(degrees.rows), degrees.rows[0]))
         )
         return first, second
+
+    def nodes(self, degrees: Degrees) -> list[Place]:
+        """One for each of the degrees."""
+        first, second = self.axes(degrees)
+        return [(x, y) for x, row in zip(first, degrees.rows, strict=True) for y in second[:row]]
 
     def _node(self, axis: int, x: float) -> Real:
         side = self.sides[axis]

@@ -11,10 +11,10 @@ from flint import acb, acb_mat, arb
 
 def powers(base: acb, count: int) -> list[acb]:
     """``base^0 .. base^{count - 1}`` by doubling: no product is deeper than ``O(log count)``."""
-    return [power for (power,) in _grown([acb(1)], [base], count)]
+    return [power for (power,) in grown([acb(1)], [base], count)]
 
 
-def _grown(starts: list[acb], turns: list[acb], count: int) -> list[list[acb]]:
+def grown(starts: list[acb], turns: list[acb], count: int) -> list[list[acb]]:
     """``starts_j turns_j^n`` of all ``j``, for each ``n < count``; likewise by doubling."""
     found = [starts]
     # proposes: how many are needed; each is what it is
@@ -26,23 +26,38 @@ def _grown(starts: list[acb], turns: list[acb], count: int) -> list[list[acb]]:
     return found
 
 
-def line_product(lines: Iterable[list[acb]]) -> list[acb]:
+class LineProduct:
     """The product of many lines, node by node; of none, an empty line.
 
     Rectangles widen by up to ``sqrt(2)`` in a product, so products of equal depth are multiplied,
     and none is deeper than ``O(log)`` of how many there are.
     """
-    done: list[tuple[int, list[acb]]] = []
-    for line in lines:
-        size, product = 1, line
+
+    def __init__(self) -> None:
+        self._done: list[tuple[int, list[acb]]] = []
+
+    def add(self, line: list[acb]) -> None:
+        """One more."""
+        size, done = 1, self._done
         while done and done[-1][0] == size:
-            product = [a * b for a, b in zip(done.pop()[1], product, strict=True)]
+            line = [a * b for a, b in zip(done.pop()[1], line, strict=True)]
             size *= 2
-        done.append((size, product))
-    whole: list[acb] = []
-    for _, part in reversed(done):
-        whole = [a * b for a, b in zip(whole, part, strict=True)] if whole else part
-    return whole
+        done.append((size, line))
+
+    def whole(self) -> list[acb]:
+        """Of all of them."""
+        whole: list[acb] = []
+        for _, part in reversed(self._done):
+            whole = [a * b for a, b in zip(whole, part, strict=True)] if whole else part
+        return whole
+
+
+def line_product(lines: Iterable[list[acb]]) -> list[acb]:
+    """Likewise, at once."""
+    product = LineProduct()
+    for line in lines:
+        product.add(line)
+    return product.whole()
 
 
 def line_sums(weights: list[acb], turns: list[acb], count: int) -> list[acb]:
@@ -53,8 +68,8 @@ def line_sums(weights: list[acb], turns: list[acb], count: int) -> list[acb]:
     """
     big = max(1, round((count + 1) ** 0.5))
     rows, outcomes = -(-(count + 1) // big), len(weights)
-    *baby, leap = _grown([acb(1)] * outcomes, turns, big + 1)
-    giant = _grown(weights, leap, rows)
+    *baby, leap = grown([acb(1)] * outcomes, turns, big + 1)
+    giant = grown(weights, leap, rows)
     by_outcome = zip(*baby, strict=True)
     product = acb_mat(rows, outcomes, list(chain(*giant))) * acb_mat(
         outcomes, big, list(chain(*by_outcome))
@@ -92,8 +107,8 @@ class Rows:
     def at(self, turns: Sequence[acb]) -> list[list[acb]]:
         """The sums of each row, for each turn."""
         ones = [acb(1)] * len(turns)
-        *baby, leap = _grown(ones, list(turns), self._big + 1)
-        giant = zip(*_grown(ones, leap, self._many), strict=True)
+        *baby, leap = grown(ones, list(turns), self._big + 1)
+        giant = zip(*grown(ones, leap, self._many), strict=True)
         by_turn = list(chain(*zip(*baby, strict=True)))
         sums = (acb_mat(len(turns), self._big, by_turn) * self._weights).tolist()
         return [

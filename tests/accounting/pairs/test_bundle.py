@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
-from dpexact.accounting.pairs import boxes, bundle, log_bounds
+from dpexact.accounting.pairs import boxes, bundle, line_rule, log_bounds
 from dpexact.accounting.pairs.boxes import gathered
 from dpexact.accounting.pairs.bundle import Bundle
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
@@ -419,7 +419,11 @@ def test_errors_of_all_boxes_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
     def sums(_: Bundle, part: None, firsts: None, asked: list[object], *rest: object) -> object:
         return acb_mat(1, 3), arb_mat([[arb(1) / 8] * len(asked)])
 
-    monkeypatch.setattr(Bundle, "_parts", lambda found, *_, **__: [(None, found.cloud)] * 3)
+    monkeypatch.setattr(
+        Bundle,
+        "_parts",
+        lambda found, *_, **__: [(boxes.Part(found._whole, False), found.cloud)] * 3,
+    )
     monkeypatch.setattr(Bundle, "_sums", sums)
     assert all(value.real.contains(arb("1.4")) for value in found.moments(1.0, 0.5, 2, 10.0))
     assert not found.moments(1.0, 0.5, 2, 10.0)[0].real.contains(arb("1.6"))
@@ -435,7 +439,9 @@ def test_each_beginning_has_an_error_of_its_own(monkeypatch: pytest.MonkeyPatch)
         rows = [[arb(first.total) / 10**9] * len(asked) for first in firsts]
         return acb_mat(len(firsts), 3), arb_mat(rows)
 
-    monkeypatch.setattr(Bundle, "_parts", lambda found, *_, **__: [(None, found.cloud)])
+    monkeypatch.setattr(
+        Bundle, "_parts", lambda found, *_, **__: [(boxes.Part(found._whole, False), found.cloud)]
+    )
     monkeypatch.setattr(Bundle, "_sums", sums)
     for place in (2, 0, 1):
         found = whole.first(place)
@@ -479,7 +485,12 @@ def test_weights_of_many_degrees_keep_their_bits() -> None:
 
 
 @pytest.mark.usefixtures("only_nodes")
-def test_of_a_record_added_moments_at_nodes_are_conjugates() -> None:
+@pytest.mark.parametrize("places", [10, 600])
+def test_of_a_record_added_moments_at_nodes_are_conjugates(
+    places: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By one rule for all of them, and of each by its own."""
+    monkeypatch.setattr(line_rule, "_MOST_PLACES", places)
     steps = [(q, s, 20 * n) for q, s, n in steps_of(15, 12, (1.0, 1.3), (0.005, 0.02))]
     whole = Product((add(sigma, q), n) for q, sigma, n in steps)
     with precision(80):
@@ -492,6 +503,23 @@ def test_of_a_record_added_moments_at_nodes_are_conjugates() -> None:
             assert value.overlaps(exact)
             assert abs(value - exact) < abs(exact) * 1e-6
         assert abs(found[1].imag) > abs(found[1]) * 1e-3
+
+
+@pytest.mark.usefixtures("only_nodes")
+@pytest.mark.parametrize("removes", [True, False])
+def test_logarithms_at_nodes_are_of_moments_next_to_one(removes: bool) -> None:
+    """Of moments over powers of ``1 - q``, which turn often, logarithms have other branches."""
+    steps = steps_of(16, 60, (22.0, 24.0), (0.4, 0.41))
+    single = remove if removes else add
+    with precision(80):
+        found = Bundle(Cloud(steps), removes=removes).moments(0.5, 2.0, 14, 20.0)
+        exact = [acb(1)] * 15
+        for q, sigma, n in steps:
+            line = single(sigma, q).moments(0.5, 2.0, 14, 40.0)
+            exact = [a * b**n for a, b in zip(exact, line, strict=True)]
+        for value, other in zip(found, exact, strict=True):
+            assert value.overlaps(other)
+            assert abs(value - other) < 1e-6
 
 
 @pytest.mark.parametrize("removes", [True, False])

@@ -1,0 +1,316 @@
+"""Moments of many sampled Gaussians on a line by one trapezoidal rule for rates and noises alike.
+
+With ``y = w + log(q/(1 - q))`` in place of the ``w`` of ``common_rule.py`` a moment is
+
+    E_v[A^t] = (1 - q)^t Int g_v(y - log(q/(1 - q))) (1 + e^y)^t dy:
+
+the power knows neither rate nor noise. So moments are a product of matrices, one of densities at
+common places, a row a step, the other of powers. Proofs are in ``docs/theory/logs.md``, section 7,
+whose formulas the numbers in brackets are.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
+from itertools import zip_longest
+from typing import Final, TypeAlias
+
+import numpy as np
+from flint import acb, arb, arb_mat
+
+from dpexact.accounting.pairs.cells import Place
+from dpexact.accounting.pairs.common_rule import EDGE, FRACTIONS, Placing, Rule, beyond, growth
+from dpexact.accounting.pairs.pair import TooExpensive, short
+from dpexact.accounting.pairs.power_sums import LineProduct, grown
+from dpexact.balls import approximate, ball, precision
+
+Row: TypeAlias = list[acb]
+
+Step: TypeAlias = tuple[Place, int, int]
+"""A rate and a noise, how often they run, and before which end."""
+
+_BELOW: Final = np.linspace(0.0, 1.0, 26)
+#: By how much noises of one rule differ at most, how many steps share it, and the range of their
+#: ``log(q/(1 - q))`` next to the width of a density.
+_ALIKE: Final = 1.5
+_AT_ONCE: Final = 1024
+_WIDE: Final = 15.0
+#: By how much integrands fall, as a power of e for each unit, where what is beyond is bounded.
+_STEEP: Final = 1.0
+#: Of more places steps are asked by themselves.
+_MOST_PLACES: Final = 600
+#: Bits of products beyond those that the accuracy takes, and of what is rounded to these.
+_SPARE_BITS: Final = 16
+_FINER: Final = 30
+#: Bits of errors.
+_BITS: Final = 53
+
+
+# --- error terms: looked up here when needed, so that a test can replace any single one -----------
+
+
+def strip_above(v: arb, least: arb, shift: arb, top: arb, spacing: arb) -> arb:
+    """What the strip from ``shift`` to ``top`` leaves of a rule, next to the moment [5].
+
+    ``least`` is the power of ``A``, or 0 if that is positive.
+    """
+    return growth(v, least, top) / (2 * arb.pi() * (top - shift) / spacing).expm1()
+
+
+def strip_below(v: arb, least: arb, shift: arb, bottom: arb, spacing: arb, height: arb) -> arb:
+    """Likewise from ``-bottom``, where ``A`` may turn by as much, for ``Im t <= height`` [5]."""
+    turned = (height * bottom).exp()
+    return turned * growth(v, least, bottom) / (2 * arb.pi() * (shift + bottom) / spacing).expm1()
+
+
+def line_rows(
+    pairs: Sequence[Place],
+    power: arb,
+    step: float,
+    count: int,
+    accuracy: float,
+    ask: Callable[[Place], Row],
+) -> Iterator[tuple[int, Row]]:
+    """``E_v[A^t] / (1 - q)^t`` at ``t = power + i n step``, ``n <= count``, each with its place.
+
+    About ``e^-accuracy`` off, next to the moment at ``power``. Of pairs whose rule would take too
+    many places ``E_v[A^t]`` is asked.
+    """
+    for group in _alike(pairs):
+        alike = [pairs[k] for k in group]
+        try:
+            rows = _rows(alike, power, step, count, accuracy)
+        except TooExpensive:
+            rows = [scaled(ask(pair), -still(pair), power, step) for pair in alike]
+        yield from zip(group, rows, strict=True)
+
+
+def still(pair: Place) -> arb:
+    """``log(1 - q)``."""
+    return (-ball(pair[0])).log1p()
+
+
+def scaled(row: Row, log: arb, power: arb, step: float) -> Row:
+    """The row times ``e^{t log}``."""
+    return [value * (acb(power, n * arb(step)) * log).exp() for n, value in enumerate(row)]
+
+
+def logarithms(
+    rows: Iterable[tuple[int, Row]], steps: Sequence[Step], many: int, power: arb, step: float
+) -> list[Row]:
+    """``sum n log E_v[A^t]``, for rows as above, of the steps before each of so many ends.
+
+    Of all between two ends one of the product is taken, whichever branch that is.
+    """
+    products = [LineProduct() for _ in range(many)]
+    remaining = [arb(0)] * many
+    for k, row in rows:
+        place, n, end = steps[k]
+        remaining[end] += n * still(place)
+        products[end].add(row if n == 1 else [value**n for value in row])
+    found: list[Row] = []
+    before: Row = []
+    for log, product in zip(remaining, products, strict=True):
+        logs = [
+            value.log() + acb(power, n * arb(step)) * log for n, value in enumerate(product.whole())
+        ]
+        # of no steps there are none
+        before = [a + b for a, b in zip_longest(before, logs, fillvalue=acb(0))]
+        found.append(before)
+    return found
+
+
+def _rows(
+    pairs: Sequence[Place], power: arb, step: float, count: int, accuracy: float
+) -> list[Row]:
+    """Of few that are alike.
+
+    Raises:
+        TooExpensive: a rule takes too many places.
+    """
+    # proposes: the rule, and precisions; balls hold what is lost at any
+    floats = [(approximate(q), approximate(sigma)) for q, sigma in pairs]
+    placing = Placing(float(power.mid()), max(q for q, _ in floats))
+    rule = _rule(placing, floats, step * count, accuracy)
+    # proposes: what is too much
+    if rule.last - rule.first > _MOST_PLACES:
+        raise TooExpensive("a rule of too many places")
+    lift = float(placing.grown(max(sigma for _, sigma in floats) ** 2, np.array(rule.shift)))
+    bits = math.ceil((accuracy + lift) / math.log(2)) + _SPARE_BITS
+    finer = bits + _FINER + math.frexp(placing.power)[1]
+    with precision(finer):
+        powers, sizes, largest = _powers(rule, power, step, count, bits)
+        rates = [ball(q) for q, _ in pairs]
+        variances = [ball(sigma) * ball(sigma) for _, sigma in pairs]
+        ends, rows = zip(
+            *(
+                _densities(q, v, rule, placing.power, sizes, bits)
+                for q, v in zip(rates, variances, strict=True)
+            ),
+            strict=True,
+        )
+    densities = arb_mat(rows)
+    with precision(bits):
+        # what balls are off in all is added once a row, to a product of their middles
+        sums = (densities.mid() * powers.mid()).tolist()
+        ones = [[arb(1)]] * powers.nrows()
+        [turned], off = (arb_mat(ones).transpose() * powers).tolist(), densities * arb_mat(ones)
+        lost = reduce(arb.max, (x.rad() for x in turned))
+    found = []
+    for k, row in enumerate(sums):
+        values = list(map(acb, row[: count + 1], row[count + 1 :]))
+        rest = off[k, 0].rad() * largest + reduce(arb.max, map(abs, rows[k])) * lost
+        own = rule._replace(first=ends[k][0], last=ends[k][1])
+        error = _error(rates[k], variances[k], own, power, arb(step) * count, values[0], rest)
+        found.append([value + error for value in values])
+    return found
+
+
+def _powers(
+    rule: Rule, power: arb, step: float, count: int, bits: int
+) -> tuple[arb_mat, list[int], arb]:
+    """``(1 + e^y)^t`` as real matrices act, in units of powers of 2: the rows are places.
+
+    And a bound on their moduli.
+    """
+    lean, spacing, turn = acb(0, arb(rule.shift)), arb(rule.spacing), acb(0, arb(step))
+    # proposes: the places; `beyond` bounds all others
+    places = [lean + j * spacing for j in range(rule.first, rule.last + 1)]
+    logs = [(1 + place.exp()).log() for place in places]
+    # proposes: units, which are divided out of powers and multiplied into densities
+    sizes = [math.ceil(float((log.real * power).mid()) / math.log(2)) for log in logs]
+    starts = [(log * power).exp() * arb(2) ** -size for log, size in zip(logs, sizes, strict=True)]
+    columns = grown(starts, [(log * turn).exp() for log in logs], count + 1)
+    # above the real line no argument of A is negative, so that no turn is above 1
+    largest = reduce(arb.max, map(abs, starts)).upper()
+    rows = list(zip(*(_rounded(column, 0, bits) for column in columns), strict=True))
+    upper = [[x.real for x in row] + [x.imag for x in row] for row in rows]
+    lower = [[-x.imag for x in row] + [x.real for x in row] for row in rows]
+    return arb_mat(upper + lower), sizes, largest
+
+
+def _densities(
+    q: arb, v: arb, rule: Rule, power: float, sizes: Sequence[int], bits: int
+) -> tuple[tuple[int, int], list[arb]]:
+    """``h g_v(y - log(q/(1 - q)))`` in the units of powers: real parts, then imaginary ones.
+
+    And at which places they are not left out. A ratio of two that follow each other is that of the
+    two before times ``e^{-v h^2}``.
+    """
+    h, shift = arb(rule.spacing), arb(rule.shift)
+    centre = (q / (1 - q)).log() - 1 / (2 * v)
+    scale = h * (v / (2 * arb.pi())).sqrt() * (v * shift * shift / 2).exp()
+    # proposes: which matter, or are where no bound on those beyond is; and the size of the largest,
+    # next to which they are rounded
+    places = np.arange(rule.first, rule.last + 1)
+    at = float(v.mid()) * (rule.spacing * places - float(centre.mid()))
+    logs = np.array(sizes) - at * at / (2 * math.log(2) * float(v.mid()))
+    # proposes: likewise
+    matters = (logs > logs.max() - bits) | (abs(at - power / 2) < abs(power) / 2 + _STEEP)
+    first, last = (int(places[matters][end]) for end in (0, -1))
+    size = math.ceil(logs.max() + float(scale.log().mid()) / math.log(2))
+    top = min(max(round(float(centre.mid()) / rule.spacing), first), last)
+    x = top * h - centre
+    middle, fall = scale * acb(-v * x * x / 2, -v * shift * x).exp(), (-v * h * h).exp()
+    turn = acb(0, -v * shift * h).exp() * (-v * h * h / 2).exp()
+    tilt = (-v * h * x).exp()
+    below = _run(middle, turn.conjugate() / tilt, fall, top - first)
+    above = _run(middle, turn * tilt, fall, last - top)
+    # proposes: likewise
+    kept = zip([*below[:0:-1], *above], sizes[first - rule.first :], strict=False)
+    values = _rounded([value * arb(2) ** unit for value, unit in kept], size, bits)
+    before, after = [arb(0)] * (first - rule.first), [arb(0)] * (rule.last - last)
+    parts = [x.real for x in values], [x.imag for x in values]
+    return (first, last), [y for part in parts for y in (*before, *part, *after)]
+
+
+def _run(start: acb, ratio: acb, fall: arb, count: int) -> Row:
+    """``start``, and each that follows times ``ratio``, which falls by a factor."""
+    found = [start]
+    # proposes: how many; each is what it is
+    for _ in range(count):
+        start *= ratio
+        ratio *= fall
+        found.append(start)
+    return found
+
+
+def _rounded(values: Sequence[acb], size: int, bits: int) -> Row:
+    """The same to about so many bits of ``2^size``: products of matrices take integers.
+
+    Proposes: how many; what is rounded is in the balls.
+    """
+    large = acb(1.5, 1.5) * arb(2) ** size
+    with precision(bits):
+        return [value + large - large for value in values]
+
+
+def _error(q: arb, v: arb, rule: Rule, power: arb, height: arb, first: acb, rest: arb) -> acb:
+    """What a sum is off, next to ``(1 - q)^t``, where it is ``first`` at ``power`` [5, 7].
+
+    Of its terms it is off by ``rest``.
+    """
+    with precision(_BITS):
+        shift, top, bottom, spacing = map(arb, rule[:4])
+        # proposes: the rule, whose floats mean their exact values
+        if not (0 <= rule.shift < rule.top < math.pi and 0 <= rule.bottom < math.pi):
+            raise ValueError(f"the strip of {rule} is not admissible")
+        least, moved = arb.min(power, arb(0)), (q / (1 - q)).log()
+        strip = strip_above(v, least, shift, top, spacing)
+        strip += strip_below(v, least, shift, bottom, spacing, height)
+        if not strip < 1:
+            raise TooExpensive("a rule that is no bound")
+        ends = rule.first * spacing - moved, rule.last * spacing - moved
+        tail = beyond(v, (q, q), power, ends, spacing, shift) / (1 - q) ** power + rest
+        # the moment at the power is off its sum by as much of itself at most
+        moment = (abs(first) + tail) / (1 - strip)
+        off = arb(0, (strip * moment + tail).upper())
+        return acb(off, off)
+
+
+# --- proposals ------------------------------------------------------------------------------------
+
+
+def _alike(pairs: Sequence[Place]) -> Iterator[list[int]]:
+    """Proposes: which share a rule."""
+    sorts = []
+    for k, (q, sigma) in enumerate(pairs):
+        rate, noise = approximate(q), approximate(sigma)
+        sort = math.floor(math.log(noise) / math.log(_ALIKE))
+        sorts.append((sort, math.log(rate) - math.log1p(-rate), noise, k))
+    group: list[tuple[int, float, float, int]] = []
+    for each in sorted(sorts):
+        if group and (
+            each[0] != group[0][0]
+            or len(group) == _AT_ONCE
+            or (each[1] - group[0][1]) * each[2] > _WIDE
+        ):
+            yield [k for *_, k in group]
+            group = []
+        group.append(each)
+    if group:
+        yield [k for *_, k in group]
+
+
+def _rule(
+    placing: Placing, pairs: Sequence[tuple[float, float]], height: float, accuracy: float
+) -> Rule:
+    """Proposes: the widest spacing of which both strips leave about ``e^-accuracy``."""
+    noises = [sigma for _, sigma in pairs]
+    ends = [min(noises) ** 2, max(noises) ** 2]
+    v = ends[1]
+    tops = FRACTIONS * min(EDGE * math.pi, 2 * math.sqrt(4 * accuracy / v))
+    bottoms = tops[:, None] * _BELOW
+    above = accuracy + placing.grown(v, tops)[:, None]
+    below = accuracy + placing.grown(v, bottoms) + height * bottoms
+    widths = (tops[:, None] + bottoms) / (above + below)
+    i, j = np.unravel_index(np.argmax(widths), widths.shape)
+    top, bottom, width = float(tops[i]), float(bottoms[i, j]), float(widths[i, j])
+    shift = short(max(0.0, float(below[i, j]) * width - bottom))
+    rule = placing.placed(ends, shift, top, bottom, 2 * math.pi * width, accuracy)
+    moved = [math.log(q) - math.log1p(-q) for q, _ in pairs]
+    first = rule.first + math.floor(min(moved) / rule.spacing)
+    last = rule.last + math.ceil(max(moved) / rule.spacing)
+    return rule._replace(first=first, last=last)

@@ -1,0 +1,198 @@
+"""One rule for all steps on a line against the rule of each, and poor rules."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+import pytest
+from flint import acb, arb
+
+from dpexact.accounting.pairs import line_rule
+from dpexact.accounting.pairs.common_rule import Placing, Rule
+from dpexact.accounting.pairs.line_rule import Row, line_rows, logarithms, scaled, still
+from dpexact.accounting.pairs.mixture import add, remove
+from dpexact.balls import precision
+from dpexact.reals import Real, rational
+
+Pair = tuple[Real, Real]
+
+KINDS = [
+    ((0.6, 1.34), (1e-3, 2e-2), 2.0, 0.22, 39),
+    ((1.0, 1.4), (1e-3, 2e-2), 6.5, 1.0, 90),
+    ((0.6, 3.0), (1e-6, 0.8), 0.5, 0.05, 20),
+    ((1.5, 1e4), (1e-10, 0.6), 8.0, 0.5, 60),
+    ((0.7, 0.7), (0.3, 0.3), 0.1, 2.0, 7),
+]
+
+
+def some(seed: int, noises: tuple[float, float], rates: tuple[float, float]) -> list[Pair]:
+    random = Random(seed)
+
+    def between(low: float, high: float) -> Real:
+        return rational(Fraction(low * (high / low) ** random.random()))
+
+    return [(between(*rates), between(*noises)) for _ in range(12)]
+
+
+def asked(
+    pairs: list[Pair], c: float, step: float, count: int, removes: bool, fine: float
+) -> list[Row]:
+    """``E_v[A^t]`` by the rule of each pair."""
+    lines = [
+        (remove if removes else add)(sigma, q).moments(c, step, count, fine) for q, sigma in pairs
+    ]
+    return lines if removes else [[x.conjugate() for x in line] for line in lines]
+
+
+def never(pair: Pair) -> Row:
+    raise AssertionError(pair)
+
+
+def found_of(pairs: list[Pair], power: arb, step: float, count: int, accuracy: float) -> list[Row]:
+    """The moments, in order."""
+    rows = dict(line_rows(pairs, power, step, count, accuracy, never))
+    return [scaled(rows[k], still(pair), power, step) for k, pair in enumerate(pairs)]
+
+
+@pytest.mark.parametrize("removes", [True, False])
+@pytest.mark.parametrize(("noises", "rates", "c", "step", "count"), KINDS)
+def test_lines_are_those_of_each_step(
+    noises: tuple[float, float],
+    rates: tuple[float, float],
+    c: float,
+    step: float,
+    count: int,
+    removes: bool,
+) -> None:
+    pairs = some(count, noises, rates)
+    with precision(120):
+        power = arb(c) + 1 if removes else -arb(c)
+        found = found_of(pairs, power, step, count, 40.0)
+        for row, line in zip(found, asked(pairs, c, step, count, removes, 60.0), strict=True):
+            off = 1e-15 * (1 + abs(line[0]))
+            for value, other in zip(row, line, strict=True):
+                assert value.overlaps(other)
+                assert value.real.rad() < off
+                assert value.imag.rad() < off
+
+
+def test_few_bits_are_said_to_be_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is rounded of densities and powers is off by more than sums are rounded by."""
+    pairs = some(1, (0.6, 3.0), (1e-3, 0.3))
+    monkeypatch.setattr(line_rule, "_SPARE_BITS", -30)
+    with precision(120):
+        found = found_of(pairs, arb(3), 0.5, 40, 40.0)
+        off = []
+        for row, line in zip(found, asked(pairs, 2.0, 0.5, 40, True, 60.0), strict=True):
+            for value, other in zip(row, line, strict=True):
+                assert value.overlaps(other)
+                off.append(float(abs(acb(value.real.mid(), value.imag.mid()) - other).mid()))
+        assert max(off) > 1e-10
+
+
+def test_steps_of_too_many_places_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = some(2, (0.6, 3.0), (1e-3, 0.3))
+    with precision(100):
+        lines = asked(pairs, 2.0, 0.5, 10, True, 60.0)
+        monkeypatch.setattr(line_rule, "_MOST_PLACES", 10)
+        rows = dict(line_rows(pairs, arb(3), 0.5, 10, 40.0, lambda at: lines[pairs.index(at)]))
+        for k, line in enumerate(lines):
+            for value, other in zip(
+                scaled(rows[k], still(pairs[k]), arb(3), 0.5), line, strict=True
+            ):
+                assert value.overlaps(other)
+                assert value.real.rad() < 1e-20
+
+
+def test_logarithms_are_those_of_products_before_each_end() -> None:
+    pairs, counts, ends = some(3, (0.6, 3.0), (1e-3, 0.3)), [1, 1, 5, 2] * 3, [1] * 5 + [3] * 7
+    steps = list(zip(pairs, counts, ends, strict=True))
+    with precision(100):
+        rows = line_rows(pairs, arb(3), 0.5, 30, 40.0, never)
+        found = logarithms(rows, steps, 5, arb(3), 0.5)
+        lines = asked(pairs, 2.0, 0.5, 30, True, 60.0)
+        assert found[0] == []
+        for end in range(1, 5):
+            for n, log in enumerate(found[end]):
+                exact = acb(1)
+                for line, (_, count, at) in zip(lines, steps, strict=True):
+                    exact *= line[n] ** count if at <= end else 1
+                assert log.exp().overlaps(exact)
+                assert abs(log.exp() - exact) < 1e-12 * (1 + abs(exact))
+
+
+def test_groups_hold_every_step_once() -> None:
+    pairs = some(4, (1e-2, 1e5), (1e-9, 0.8)) * 100
+    groups = list(line_rule._alike(pairs))
+    assert sorted(k for group in groups for k in group) == list(range(len(pairs)))
+    assert max(map(len, groups)) <= line_rule._AT_ONCE
+
+
+# --- poor rules: each error term alone is most of what they are off -------------------------------
+
+Q, SIGMA = rational(Fraction(1, 100)), rational(1)
+
+
+def by(monkeypatch: pytest.MonkeyPatch, rule: Rule, power: float, step: float) -> Row:
+    """One step at two nodes, by a poor rule whose places are those of ``w``."""
+    moved = round(float(-still((Q, SIGMA)) + (1 / arb(99)).log()) / rule.spacing)
+    rule = rule._replace(first=rule.first + moved, last=rule.last + moved)
+    monkeypatch.setattr(line_rule, "_rule", lambda *_: rule)
+    [row] = found_of([(Q, SIGMA)], arb(power), step, 1, 60.0)
+    return row
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        # a top next to the line, a bottom next to it, ends within the bulk on either side
+        Rule(0.25, 3.0, 0.0, 1.0, -20, 30),
+        Rule(1.0, 2.75, 1.0, 1.5, -20, 30),
+        Rule(1.0, 3.0, 3.0, 0.25, -10, 200),
+        Rule(1.0, 3.0, 3.0, 0.25, -200, 15),
+    ],
+)
+@pytest.mark.parametrize("power", [3.0, -2.0])
+def test_poor_rules_say_how_poor_they_are(
+    monkeypatch: pytest.MonkeyPatch, rule: Rule, power: float
+) -> None:
+    pair, order = (remove, power - 1) if power > 0 else (add, -power)
+    with precision(150):
+        found, exact = by(monkeypatch, rule, power, 1.0)[0].real, pair(SIGMA, Q).moment(order, 60.0)
+        assert found.overlaps(exact)
+        assert found.rad() > 1e-12
+
+
+def test_a_frequency_equal_to_that_of_the_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At large orders losses are about the places, and a moment of their frequency adds to all."""
+    spacing, c = 0.5, 39.0
+    with precision(400):
+        step = float(2 * arb.pi().mid() / spacing)
+        _, found = by(monkeypatch, Rule(0.125, 3.0, 0.0, spacing, -40, 160), c + 1, step)
+        first, exact = remove(SIGMA, Q).moments(c, step, 1, 60.0)
+        assert found.overlaps(exact)
+        assert abs(acb(found.real.mid(), found.imag.mid()) - exact) > first.real / 10
+        # far below the real line powers are so large that this is no bound
+        with pytest.raises(AssertionError):
+            by(monkeypatch, Rule(0.125, 3.0, 3.0, spacing, -40, 160), c + 1, step)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Rule(0.5, 3.2, 0.5, 0.25, -100, 100),
+        Rule(0.5, 0.4, 0.5, 0.25, -100, 100),
+        Rule(0.5, 3.0, 3.2, 0.25, -100, 100),
+        Rule(-0.5, 3.0, 1.0, 0.25, -100, 100),
+    ],
+)
+def test_strips_beyond_the_domain_are_refused(monkeypatch: pytest.MonkeyPatch, rule: Rule) -> None:
+    with precision(100), pytest.raises(ValueError, match="not admissible"):
+        by(monkeypatch, rule, 3.0, 1.0)
+
+
+def test_a_rule_is_about_as_accurate_as_is_asked() -> None:
+    rule = line_rule._rule(Placing(3.0, 0.01), [(0.01, 1.0)], 20.0, 40.0)
+    assert 0 < rule.shift < rule.top
+    assert rule.last - rule.first < 200
