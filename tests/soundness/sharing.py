@@ -120,6 +120,13 @@ def engines(trial: Trial, rng: random.Random) -> None:
     ask_engines(trial, rng, atoms(rng))
 
 
+@family(0.5)
+def little_noise_often(trial: Trial, rng: random.Random) -> None:
+    """Many samples of so little noise that their losses are far above 1 agree with the lattice."""
+    step = f"poisson(gaussian({rng.uniform(0.02, 0.3):.3g}), {rate(rng)})"
+    ask_engines(trial, rng, f"{step}^{rng.choice((3, 10, 1000, 10**6))}")
+
+
 @family(1)
 def different_samples(trial: Trial, rng: random.Random) -> None:
     """Different rare samples agree with the lattice, and hide more where one is left out."""
