@@ -221,6 +221,8 @@ def _threshold(step: mechanisms.Threshold, composed: Composed) -> Laws:
 def _reached(noise: mechanisms.Mechanism, least: Real) -> Real:
     """``Pr[sensitivity + noise >= least]``; that of Gaussian noise is rounded up."""
     assert isinstance(noise, mechanisms.Gaussian | mechanisms.Laplace)
+    if least == noise.sensitivity:  # of symbols the sign of the difference may not be told
+        return rational(Fraction(1, 2))
     if isinstance(noise, mechanisms.Laplace):
         away = (least - noise.sensitivity) / noise.scale
         if balls.sign(away, "least") < 0:

@@ -63,6 +63,16 @@ class Child:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
+    @classmethod
+    def of(cls, idle: list[Child], command: Sequence[str]) -> Child:
+        """One taken from those that are ``idle``, or a new one: idle ones may have been killed."""
+        while idle:
+            child = idle.pop()
+            if child._process.poll() is None:
+                return child
+            child.close()
+        return cls(command)
+
     @property
     def pid(self) -> int:
         """The number of the process."""

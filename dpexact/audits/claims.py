@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -166,15 +167,20 @@ class Claim:
 
 
 def number_text(value: Claimed, limit: int = 24) -> str:
-    """``value`` for the reader: exact where short, else its 17 leading digits."""
+    """``value`` for the reader: exact where short, else 17 digits that name it, or begin it."""
     exact = str(value)
     if len(exact) <= limit or not isinstance(value, Real) or value.fraction is None:
         return exact
-    from decimal import ROUND_HALF_EVEN
+    from decimal import ROUND_DOWN, ROUND_HALF_EVEN
 
     from dpexact.decimals import format_decimal
 
-    return format_decimal(value.fraction, 17, ROUND_HALF_EVEN)
+    rounded = format_decimal(value.fraction, 17, ROUND_HALF_EVEN)
+    with suppress(OverflowError):
+        if value.fraction in (Fraction(rounded), Fraction(float(rounded))):
+            return rounded
+    digits, e, exponent = format_decimal(value.fraction, 17, ROUND_DOWN).partition("e")
+    return f"{digits}...{e}{exponent}"
 
 
 # --- checks of the fields -----------------------------------------------------------------------

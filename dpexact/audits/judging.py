@@ -106,7 +106,7 @@ class Judges(AbstractContextManager["Judges", None]):
         with self._lock:
             if self._closed:
                 raise ChildLost("the audit was stopped")
-            child = self._idle.pop() if self._idle else Child(_COMMAND)
+            child = Child.of(self._idle, _COMMAND)
             self._busy.add(child)
         return child
 

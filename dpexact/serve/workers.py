@@ -49,7 +49,7 @@ class Workers:
             raise Busy("too many questions at once; wait until others are answered")
         request = {"part": part, "fields": dict(form.fields), "seconds": self._seconds}
         async with self._places:
-            child = self.idle.pop() if self.idle else Child(_COMMAND)
+            child = Child.of(self.idle, _COMMAND)
             self.busy.add(child)
             try:
                 found: dict[str, Any] = await to_thread.run_sync(

@@ -39,7 +39,7 @@ from dpexact.mechanisms import (
 )
 from dpexact.reals import ONE, ZERO, Real, exponential, rational
 from dpexact.tokens import quoted, shorten
-from dpexact.training.fields import all_read, field, held, listed, name_of, opened
+from dpexact.training.fields import all_read, field, listed, name_of, opened
 
 Neighbours: TypeAlias = Literal["add-remove", "zero-out", "replace"]
 
@@ -110,10 +110,6 @@ class _Reader:
             raise InvalidInput(f"event: {quoted(event)} is not a DpEvent")
         if self._depth > MAX_DEPTH:
             raise InvalidInput(f"event: nested more than {MAX_DEPTH} deep")
-        if name in _REFUSED:
-            if held(event, "event") is None or self._inner(event) != _NOTHING:
-                raise UnsupportedEvent(event, _REFUSED[name])
-            return _NOTHING
         reader = getattr(self, f"_{name}", None)
         if reader is None:
             raise UnsupportedEvent(event, "it has no form in the grammar")
@@ -330,13 +326,18 @@ class _Reader:
         rate = rational(Fraction(m, n))
         return _sample(self._inner(event), rate, lambda inner: fixed_size(inner, m, n))
 
+    # --- refused, unless nothing runs in them ---------------------------------------------------
 
-#: Events that are refused, unless nothing runs in them, and why.
-_REFUSED: Final = {
-    "UnsupportedDpEvent": "it says itself that nothing is known of it",
-    "SampledWithReplacementDpEvent": "a record may be drawn several times, and no pair for that "
-    "has a form in the grammar",
-}
+    def _UnsupportedDpEvent(self, event: object) -> Mechanism:  # noqa: N802
+        raise UnsupportedEvent(event, "it says itself that nothing is known of it")
+
+    def _SampledWithReplacementDpEvent(self, event: object) -> Mechanism:  # noqa: N802
+        integer_in(field(event, "source_dataset_size"), "source_dataset_size", 1)
+        integer_in(field(event, "sample_size"), "sample_size", 0)
+        if self._inner(event) != _NOTHING:
+            reason = "a record may be drawn several times, and no pair for that has a form in the "
+            raise UnsupportedEvent(event, f"{reason}grammar")
+        return _NOTHING
 
 
 def _sample(inner: Mechanism, rate: Real, made: Callable[[Mechanism], Mechanism]) -> Mechanism:

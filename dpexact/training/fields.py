@@ -45,16 +45,11 @@ def name_of(event: object) -> Any:
 
 def field(event: object, name: str, default: Any = None) -> Any:
     """A field; one that is None is one that is not given."""
-    found = held(event, name)
+    found = event.get(name) if isinstance(event, Mapping) else getattr(event, name, None)
     found = default if found is None else found
     if found is None:
         raise InvalidInput(f"event: {quoted(event)} has no {name}")
     return found
-
-
-def held(event: object, name: str) -> Any:
-    """A field, or None."""
-    return event.get(name) if isinstance(event, Mapping) else getattr(event, name, None)
 
 
 def listed(event: object, name: str) -> Sequence[Any]:

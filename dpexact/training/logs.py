@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import re
@@ -139,7 +140,7 @@ def _run(about: re.Match[str], sampling: Sampling) -> Mechanism:
 
 
 def _read_table(text: str, figures: int | None, ordered: bool) -> Mechanism:
-    table = csv.reader(text.splitlines())
+    table = csv.reader(io.StringIO(text, newline=""))  # a line break in a cell stays in it
     header = [name.strip().lower() for name in next(table, [])]
     if sorted(header) != sorted(COLUMNS):
         named = shorten(visible(", ".join(header))) or "nothing"

@@ -54,6 +54,23 @@ def test_the_last_words_are_told(child, request_, message):
     child.close()
 
 
+def test_of_idle_children_one_that_lives_is_taken(child):
+    command = [sys.executable, "-c", ECHO]
+    killed = [Child(command), Child(command)]
+    for one in killed:
+        os.kill(one.pid, signal.SIGKILL)
+        one._reader.join()  # its end is here
+    idle = [killed[0], child, killed[1]]
+    assert Child.of(idle, command) is child
+    assert idle == killed[:1]
+    new = Child.of(idle, command)
+    try:
+        assert new.ask(1, 30) == [1]
+        assert not idle
+    finally:
+        new.close()
+
+
 def test_a_killed_child_is_lost(child):
     os.kill(child.pid, signal.SIGKILL)
     with pytest.raises(ChildLost, match="killed by signal 9"):

@@ -96,6 +96,10 @@ def test_numbers_are_shown_exactly_where_short():
     assert number_text(real("4.377178095681")) == "4.377178095681"
     assert number_text(real(0.1)) == "0.10000000000000001"
     assert number_text(real(1 / 3)) == "0.33333333333333331"
+    assert number_text(real("0." + 60 * "9")) == "0.99999999999999999..."
+    assert number_text(real("-1." + 30 * "9" + "e-9")) == "-1.9999999999999999...e-9"
+    assert number_text(real("1" + 400 * "0" + "1")) == "1...e401"
+    assert number_text(real("0.12345678901234"), 10) == "0.12345678901234"
     assert number_text(math.inf) == "inf"
     assert number_text(real("log(3)+log(5)+log(7)+log(11)")) == "log(3)+log(5)+log(7)+log(11)"
 

@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from soundness import (  # noqa: F401  # families register themselves
     infinities,
+    misspelt,
     one_sided,
     proportions,
     proving,

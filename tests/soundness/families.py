@@ -822,6 +822,19 @@ def few_rare_steps(trial: Trial, rng: random.Random) -> None:
 
 
 @family(0.7)
+def little_noise(trial: Trial, rng: random.Random) -> None:
+    """One or two samples of so little noise that their losses are far above 1."""
+    one, two = (
+        ref.poisson(ref.gaussian(f"{rng.uniform(0.02, 0.3):.3g}"), rate(rng)) for _ in range(2)
+    )
+    m = rng.choice((one, ref.product((one, 2)), ref.product((one, 1), (two, 1))))
+    if rng.random() < 0.5:
+        ask_delta(trial, rng, m, rng.choice((some(rng), f"{10 ** rng.uniform(0, 3):.3g}")))
+    else:
+        ask_epsilon(trial, rng, m)
+
+
+@family(0.7)
 def sampled_outcomes(trial: Trial, rng: random.Random) -> None:
     """Steps of few outcomes on samples, so often that they have many combinations, beside noise."""
     steps = (ref.poisson(guarantee(rng), rate(rng)), rng.choice((2, 5, 12)))

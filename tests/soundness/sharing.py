@@ -105,6 +105,11 @@ def ask_engines(trial: Trial, rng: random.Random, text: str) -> None:
         trial.overlap(found, other, "auto and lattice")
     except Refused:
         pass
+    ask_back(trial, text, at, found, way)
+
+
+def ask_back(trial: Trial, text: str, at: str, found: dpexact.Enclosure, way: str) -> None:
+    """Delta at both ends of ``found`` is on its side of the target ``at``."""
     target = dpexact.Enclosure.exact(Fraction(at))
     if found.lower > 0:
         back = trial.ask("delta", text, fraction_text(found.lower), digits=3, direction=way)
@@ -118,6 +123,15 @@ def ask_engines(trial: Trial, rng: random.Random, text: str) -> None:
 def engines(trial: Trial, rng: random.Random) -> None:
     """What answers laws with atoms agrees with the lattice."""
     ask_engines(trial, rng, atoms(rng))
+
+
+@family(0.5)
+def little_noise_often(trial: Trial, rng: random.Random) -> None:
+    """Many samples of so little noise that their losses are far above 1: epsilon, and back."""
+    step = f"poisson(gaussian({rng.uniform(0.02, 0.3):.3g}), {rate(rng)})"
+    text, at = f"{step}^{rng.choice((3, 10, 1000, 10**6))}", f"1e-{rng.randint(1, 15)}"
+    way = direction_of(rng)
+    ask_back(trial, text, at, trial.ask("epsilon", text, at, digits=3, direction=way), way)
 
 
 @family(1)

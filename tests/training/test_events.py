@@ -359,6 +359,17 @@ def test_every_event_is_expressed_or_refused():
         (ZCDP | {"Xi": 0.5}, "ZCDpEvent has no 'Xi'"),
         (sampled(STEP | {"sensitivity": 2}, 0.5), "GaussianDpEvent has no 'sensitivity'"),
         (namedtuple("Zero", "class_name xl")("NoOpDpEvent", 1), "NoOpDpEvent has no 'xl'"),
+        (event("SampledWithReplacement", sample_size=2, event=NOTHING), "no source_dataset_size"),
+        (
+            event(
+                "SampledWithReplacement",
+                source_dataset_size=9,
+                sample_size=2,
+                batch=3,
+                event=NOTHING,
+            ),
+            "SampledWithReplacementDpEvent has no 'batch'",
+        ),
     ],
     ids=str,
 )

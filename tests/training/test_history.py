@@ -125,6 +125,7 @@ def test_the_verb(tmp_path):
         ("sigma,q,steps\n", "no step"),
         ("sigma,q,steps\n1,0.5\n", "row 1"),
         ("sigma,q,steps\n1,0.5,1\n1,nan,1\n", "row 2: q: nan"),
+        ('sigma,q,steps\n1,0.5,"1\n0"\n', r"row 1: steps: column 3 of '1\n0'"),
         ('{"history": [', "line 1"),
         ("[" * 100_000, "nested too deep"),
         ('{"history": [[1, 0.5, 2]], "history": [[9, 0.5, 2]]}', "'history' is given twice"),

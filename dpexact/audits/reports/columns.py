@@ -83,7 +83,7 @@ def _exactly(value: Claimed) -> str:
     if exact == rounded or not isinstance(value, Real) or value.fraction is None:
         return "" if exact == rounded else exact
     above, below = value.fraction.as_integer_ratio()
-    with suppress(OverflowError):
+    with suppress(OverflowError, ValueError):  # of what is only begun no float is made
         if Fraction(float(rounded)) == value.fraction and exact in (f"{above}/{below}", str(above)):
             return "="
     return exact

@@ -324,6 +324,14 @@ def test_privacy_is_not_monotone_in_what_is_refused() -> None:
     assert noisy[1] < noisy[2]
 
 
+@pytest.mark.parametrize(
+    "noise", [laplace("log(3)"), laplace("log(3)", "log(2)"), gaussian("sqrt(2)")]
+)
+def test_a_threshold_at_the_sensitivity_is_reached_every_other_time(noise) -> None:
+    assert delta(threshold(noise, noise.sensitivity), 1).lower >= Fraction(1, 2)
+    assert delta(threshold(noise, noise.sensitivity), 99).upper <= Fraction(501, 1000)
+
+
 def test_thresholds_out_of_reach() -> None:
     assert delta(threshold(gaussian("1e-300"), "1/2"), 1).lower > 0
     assert delta(threshold(gaussian(1), "1e9"), 9, 4).upper < Fraction(1, 10**15)
