@@ -230,9 +230,7 @@ class Bundle(Pair):
             for height, fall in zip(heights, falls, strict=True)
         ]
         key, longest = ("line", c, step, count, accuracy), self.first(self.cloud.last.place)
-        # all beginnings at once
-        find = partial(longest._lines, asked, *key)
-        totals, errors = self._keep(find, "lines", *key)
+        totals, errors = self._keep(partial(longest._lines, asked, *key), "lines", *key)
         row = self._place
         values, place = [], 0
         for n in range(count + 1):
@@ -274,7 +272,8 @@ class Bundle(Pair):
             if part.alone:
                 steps += cloud.placed()
                 continue
-            found, more = self._sums(part, cloud.firsts(), asked, together, *key)
+            firsts = [cloud.first(i) for i in range(many)]
+            found, more = self._sums(part, firsts, asked, together, *key)
             totals, errors = totals + found, errors + more
         alone = logarithms(rows([place for place, _, _ in steps]), steps, many, power, step)
         for i, row in enumerate(alone):

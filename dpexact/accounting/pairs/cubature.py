@@ -156,10 +156,6 @@ class Cloud:
         """Proposes: whether some sums over its points are known."""
         return bool(self._found_sums)
 
-    def firsts(self) -> list[Cloud]:
-        """Those up to each of the ends, this one the last."""
-        return [self.first(place) for place in range(self._place + 1)]
-
     def placed(self) -> Iterator[tuple[Place, int, int]]:
         """Each of its points, how often it is counted, and the first end that it is before."""
         for end in range(self._place + 1):
@@ -331,10 +327,8 @@ class Cloud:
 
         Of the ``j``-th first one the nodes have the first ``rows[j]`` second ones.
         """
-        first, second = (
-            [self._node(axis, x) for x in leja(count)]
-            for axis, count in enumerate((len(degrees.rows), degrees.rows[0]))
-        )
+        counts = len(degrees.rows), degrees.rows[0]
+        first, second = ([self._node(axis, x) for x in leja(n)] for axis, n in enumerate(counts))
         return first, second
 
     def nodes(self, degrees: Degrees) -> list[Place]:
