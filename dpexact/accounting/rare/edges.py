@@ -50,7 +50,10 @@ def cell_edges(
     chords = np.exp(-needed / 3).clip(_NARROWEST, _WIDEST)
     # what is far falls steeply on its left
     root = row.root
-    starts = [fall - (1 if fall == falls[0] else _LEFT) / root for fall in falls]
+    # as far as the first of them falls, next to what steep moments have there
+    steep = [-order * math.exp(falls[0]) / row.shape for order, _ in moments]
+    first = min(max(1.0, *steep), _LEFT)
+    starts = [fall - (first if fall == falls[0] else _LEFT) / root for fall in falls]
     sides = (
         np.maximum(x - at, at - fall - _RIGHT / root) for x, fall in zip(starts, falls, strict=True)
     )

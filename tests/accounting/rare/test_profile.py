@@ -331,3 +331,12 @@ def test_floats_know_by_how_much_they_are_rounded():
     sharp = engine("1", "1e-7", 10**6, "remove").delta(real("7.056e-4"), 4)
     assert rounded.rounding > 1e-14
     assert abs(rounded.delta(ask.gap) - float(sharp.lower)) < 100 * rounded.rounding
+
+
+def test_of_many_steps_one_window_is_bounded_as_far_left_as_orders_are_steep(monkeypatch):
+    """Cells that were wide there left five lines, each finer, with the same bound."""
+    lines, inverted = [], RareProfile.inverted
+    monkeypatch.setattr(RareProfile, "inverted", lambda *a: lines.append(a) or inverted(*a))
+    mechanism = "poisson(gaussian(0.46), 3.26e-08)^123440174"
+    assert dpexact.delta(mechanism, "0.0551", 15, "remove").digits >= 15
+    assert len(lines) <= 2
