@@ -196,3 +196,40 @@ def test_a_rule_is_about_as_accurate_as_is_asked() -> None:
     rule = line_rule._rule(Placing(3.0, 0.01), [(0.01, 1.0)], 20.0, 40.0)
     assert 0 < rule.shift < rule.top
     assert rule.last - rule.first < 200
+
+
+@pytest.mark.parametrize("powers", [True, False])
+def test_what_is_rounded_is_granted(monkeypatch: pytest.MonkeyPatch, powers: bool) -> None:
+    """Of powers, whose unit is 1, and of densities, where that is most of the error."""
+    rounded = line_rule._rounded
+
+    def coarser(values: Row, size: int, bits: int) -> Row:
+        return rounded(values, size, bits - 30 if (size == 0) is powers else bits)
+
+    monkeypatch.setattr(line_rule, "_rounded", coarser)
+    noises, rates, c, step, count = KINDS[0]
+    pairs = some(3, noises, rates)
+    with precision(120):
+        found = found_of(pairs, arb(c) + 1, step, count, 40.0)
+        for row, other in zip(found, asked(pairs, c, step, count, True, 60.0), strict=True):
+            assert all(x.overlaps(y) for x, y in zip(row, other, strict=True))
+
+
+@pytest.mark.parametrize("power", [6, 2, -3])
+def test_terms_left_out_are_granted_and_little_more(power: int) -> None:
+    """Next to ``(1 - q)^t``, of a rule that is cut where terms fall."""
+    q, v, t = arb(1) / 2, arb(1), arb(power)
+    rule = Rule(0.0, 3.0, 3.0, 0.25, -16, 4 * (power if power > 0 else 0) + 14)
+
+    def term(j: int) -> arb:
+        w = j * arb(0.25)
+        density = (-((w + arb(0.5)) ** 2) / 2).exp() / (2 * arb.pi()).sqrt() / 4
+        return density * (1 + w.exp()) ** t
+
+    with precision(80):
+        whole, kept = (
+            sum(map(term, range(first, last + 1)), arb(0))
+            for first, last in ((-80, 200), (rule.first, rule.last))
+        )
+        off = line_rule._error(q, v, rule, t, arb(0), acb(kept), arb(0)).real.rad()
+        assert whole - kept < off < 40 * (whole - kept)
