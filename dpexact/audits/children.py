@@ -68,7 +68,8 @@ class Child:
         """One taken from those that are ``idle``, or a new one: idle ones may have been killed."""
         while idle:
             child = idle.pop()
-            if child._process.poll() is None:
+            # its answers may end a moment before it does
+            if child._reader.is_alive() and child._process.poll() is None:
                 return child
             child.close()
         return cls(command)
