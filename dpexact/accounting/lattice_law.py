@@ -100,6 +100,8 @@ class _Integrated(MixedProfile):
         return math.ceil(max(0.0, min(lost, _MOST_BITS)))
 
     def _at(self, epsilon: arb, mass: arb) -> arb:
+        if not mass.is_finite():  # with few bits
+            return balls.UNIT
         mantissa, exponent = mass.abs_upper().man_exp()
         size = int(exponent) + int(mantissa).bit_length()
         # proposes: with how many bits

@@ -15,6 +15,7 @@ from dpexact.accounting.closed_form import gaussian_divergence
 from dpexact.accounting.gaussian_twice import GaussianTwice
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct
 from dpexact.accounting.laplace_cells import LaplaceCells
+from dpexact.accounting.lattice_law import _Integrated
 from dpexact.accounting.one_integral import GaussianNoise, LaplaceNoise, Step, _Outer, divergence
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 from dpexact.accounting.profile import InfiniteLoss
@@ -218,3 +219,9 @@ def test_the_ends_of_laplace_noise_are_only_known_to_balls(monkeypatch):
                 patch.setattr(LaplaceNoise, "window", about)
                 found, _ = both(*pairs, at, way, 100)
             assert found.overlaps(truth)
+
+
+def test_masses_that_few_bits_do_not_tell_leave_everything_open():
+    """They have no size by which bits are proposed."""
+    mixed = _Integrated.__new__(_Integrated)
+    assert mixed._at(arb(1), arb.nan()).contains(arb(1))
