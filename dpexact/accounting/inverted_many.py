@@ -39,6 +39,7 @@ _MOST_DIGITS: Final = 300
 _LOG_BITS: Final = 128
 #: Floats interpolate below this.
 _LARGEST: Final = 1e150
+#: No slope is taken for less, and no step for more, whose exponential is a float.
 _LEAST: Final = 1e-290
 _FARTHEST: Final = 700.0
 

@@ -22,6 +22,7 @@ from dpexact.reals import ONE, Real, exponential, rational
 #: Above this variance the float estimates are those of the continuous law.
 _SMOOTH: Final = 9.0
 _FLOAT_REACH: Final = 9.0
+#: About how many outcomes on each side such an estimate looks at.
 _OUTLINED: Final = 4000
 _THETA_COST: Final = 12
 #: Sums of moments end where the normal weight is below ``2^-(precision + _GUARD)``.

@@ -48,9 +48,9 @@ def cell_edges(
     # on the right of where it matters a chord that falls meets a density that rises
     needed = np.maximum(needed, np.interp(x - _RISEN, x, needed))
     chords = np.exp(-needed / 3).clip(_NARROWEST, _WIDEST)
-    # what is far falls steeply on its left
+    # what is far falls steeply on its left; what the first fall leaves counts as far as moments
+    # that fall steeply there
     root = row.root
-    # as far as the first of them falls, next to what steep moments have there
     steep = [-order * math.exp(falls[0]) / row.shape for order, _ in moments]
     first = min(max(1.0, *steep), _LEFT)
     starts = [fall - (first if fall == falls[0] else _LEFT) / root for fall in falls]

@@ -17,6 +17,8 @@ from dpexact.reals import Real, rational
 
 Pair = tuple[Real, Real]
 
+STRIPS = [(line_rule.strip_above, ()), (line_rule.strip_below, (arb(0),))]
+
 KINDS = [
     ((0.6, 1.34), (1e-3, 2e-2), 2.0, 0.22, 39),
     ((1.0, 1.4), (1e-3, 2e-2), 6.5, 1.0, 90),
@@ -233,3 +235,15 @@ def test_terms_left_out_are_granted_and_little_more(power: int) -> None:
         )
         off = line_rule._error(q, v, rule, t, arb(0), acb(kept), arb(0)).real.rad()
         assert whole - kept < off < 40 * (whole - kept)
+
+
+def test_errors_are_shares_of_the_moment_and_not_of_its_sum() -> None:
+    """A sum that is smaller by all that its strips allow."""
+    q, v, power, spacing = arb(1) / 2, arb(1), arb(2), arb(2.5)
+    rule = Rule(0.0, 2.0, 2.0, 2.5, -7, 8)
+    with precision(80):
+        strips = [strip(v, arb(0), arb(0), arb(2), spacing, *height) for strip, height in STRIPS]
+        share, moment = sum(strips, arb(0)), arb(10)
+        assert 0.01 < share < 0.5
+        off = line_rule._error(q, v, rule, power, arb(0), acb(moment * (1 - share)), arb(0))
+        assert share * moment <= off.real.rad() < 1.01 * share * moment
