@@ -15,6 +15,7 @@ from typing import Final, Protocol, TypeAlias
 from dpexact import balls
 from dpexact.accounting.inverted import InvertedProfile
 from dpexact.accounting.pairs.coin import Coin, Run
+from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
@@ -218,6 +219,13 @@ class Inside(Protocol):
 
     def guaranteed(self) -> tuple[Real, Real] | None:
         """A single best ``(eps, delta)``; None where there is none."""
+
+    def outcomes(self, most: int) -> list[Atom]:
+        """All outcomes of a composition of finite laws, those of infinite loss included.
+
+        Raises:
+            UnsupportedMechanism: some law is not finite, or there are more combinations.
+        """
 
     def run(self) -> tuple[Real, Run]:
         """The mass of infinite loss, and pairs with moments for the rest.

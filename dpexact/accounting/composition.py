@@ -19,7 +19,7 @@ from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.finite import Finite, sampled
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.laplace import Laplace, TruncatedLaplace
-from dpexact.accounting.pairs.lattice import OnLattice, composed
+from dpexact.accounting.pairs.lattice import MAX_COMBINATIONS, OnLattice, composed
 from dpexact.accounting.pairs.pair import Atom, Pair
 from dpexact.accounting.pairs.response import Response, amplified
 from dpexact.accounting.profile import InfiniteLoss
@@ -199,7 +199,8 @@ class Composition:
             UnsupportedMechanism: some part has none.
         """
         leaks = any(sample.inner.infinite(add=False).masses for sample, _ in self.samples)
-        if leaks or any(isinstance(pair, Finite) for pair, _ in self.apart):
+        faced = [law for pair, _ in self.apart for law in (pair, pair.reverse)]
+        if leaks or any(law.revealed().fraction != 0 for law in faced):
             raise UnsupportedMechanism("no certified accounting for so many coins over this")
         return self.beside.mass, tuple(replace(self, masses=[]).everything("remove"))
 
@@ -366,13 +367,13 @@ class Composition:
         responses = ((Response(eps), count) for eps, count in self.responses.items())
         return [*self.others, *responses]
 
-    def outcomes(self) -> list[Atom]:
+    def outcomes(self, most: int = MAX_COMBINATIONS) -> list[Atom]:
         """All outcomes of a composition of finite laws, those of infinite loss included."""
         pairs = [*self.on_lattices(), *self.apart]
         continuous = self.noises or self.laplace or self.samples
         if continuous or not all(pair.outcomes() for pair, _ in pairs):
             raise UnsupportedMechanism("no certified accounting for repeated sampling of this")
-        atoms = composed(pairs)
+        atoms = composed(pairs, most)
         kept = math.prod(((1 - mass) ** count for mass, count in self.masses), start=ONE)
         if self.masses:
             lost = 1 - kept

@@ -12,9 +12,9 @@ from itertools import starmap
 from typing import Any, Final, TypeAlias
 
 from dpexact import balls, mechanisms
-from dpexact.accounting.coins import Composed, flipped, sides
+from dpexact.accounting.coins import Composed, Inside, flipped, sides
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
-from dpexact.accounting.pairs.finite import Finite
+from dpexact.accounting.pairs.finite import Finite, total
 from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.pairs.pair import Atom, Pair
 from dpexact.accounting.pairs.response import (
@@ -71,6 +71,8 @@ def laws(step: mechanisms.Mechanism, composed: Composed) -> Laws:
 
 #: Users whose shuffled reports take some seconds.
 _MOST_USERS: Final = 10**9
+#: Most outcomes of a side of a coin that is one law; of more, each side has its moments.
+_MOST_OUTCOMES: Final = 64
 #: Digits to which a probability that is no expression is rounded up; smaller ones, to the least.
 _DIGITS: Final = 40
 _LEAST: Final = Fraction(1, 1 << 100_000)
@@ -109,11 +111,24 @@ def _regrouped(step: mechanisms.Group | mechanisms.Replace, composed: Composed) 
 
 
 def _coin(step: mechanisms.Mechanism, composed: Composed) -> Laws:
-    found = ((chance, composed(part).run()) for chance, part in sides(step) or [])
-    lost, coin = flipped([(chance, *run) for chance, run in found])
+    found = [(chance, composed(part)) for chance, part in sides(step) or []]
+    law = _tossed(found)
+    if law is not None:
+        yield from _parted(law)
+        return
+    lost, coin = flipped([(chance, *inside.run()) for chance, inside in found])
     yield Response(ZERO, lost), 1
     if coin is not None:
         yield coin, 1
+
+
+def _tossed(found: list[tuple[Real, Inside]]) -> tuple[Atom, ...] | None:
+    """The outcomes of a coin and of what then runs, where those of every side are few."""
+    try:
+        listed = [(chance, inside.outcomes(_MOST_OUTCOMES)) for chance, inside in found]
+    except UnsupportedMechanism:
+        return None
+    return tuple(Atom(chance * a.p, chance * a.q) for chance, atoms in listed for a in atoms)
 
 
 def _allocation(step: mechanisms.Allocation, composed: Composed) -> Laws:
@@ -191,6 +206,17 @@ def _compared(law: tuple[Atom, ...]) -> Laws:
         yield Response(ZERO, ONE), 1
     elif any(a.p != a.q for a in law):
         yield Finite(law), 1
+
+
+def _parted(law: tuple[Atom, ...]) -> Laws:
+    """The same with the mass of infinite loss apart, where both laws have as much: few see it."""
+    lost = total(a.p for a in law if a.q.fraction == 0)
+    if lost.fraction in (0, 1) or lost != total(a.q for a in law if a.p.fraction == 0):
+        yield from _compared(law)
+        return
+    finite = [a for a in law if a.p.fraction != 0 and a.q.fraction != 0]
+    yield Response(ZERO, lost), 1
+    yield from _compared(tuple(Atom(a.p / (1 - lost), a.q / (1 - lost)) for a in finite))
 
 
 def _truncated_laplace(step: mechanisms.TruncatedLaplace, composed: Composed) -> Laws:

@@ -98,17 +98,19 @@ def _profile(
 def _flipped(steps: dict[Mechanism, int], direction: Direction, average: Averaged) -> Profile:
     """An average of closed forms or one flip; else coins as pairs at a glance, and it behind them.
 
-    Of few outcomes only where a line takes the pairs: other engines may take longer.
+    Of few outcomes only where a line takes the pairs, or their types are listed: other engines may
+    take longer.
     """
     if average.flips == 1 or all(isinstance(part, UNFAILING) for _, part in average.parts):
         return average
     from dpexact.accounting.contour.profile import ContourProfile
+    from dpexact.accounting.few_atoms import FewAtoms
 
     try:
         pairs = glanced(Composition.of(steps.items()), direction)
     except UnsupportedMechanism:
         return average
-    if len(average.parts) <= _FEW_OUTCOMES and not isinstance(pairs, ContourProfile):
+    if len(average.parts) <= _FEW_OUTCOMES and not isinstance(pairs, ContourProfile | FewAtoms):
         return average
     return Fallback(pairs, lambda: average, average)
 

@@ -60,7 +60,7 @@ _FLAT: Final = 1e-4
 #: Largest number of repetitions of one mechanism whose vertices are written out.
 MAX_REPETITIONS: Final = 5_000
 #: Likewise, of more than two finite losses of irrational mass, most outcomes of all runs.
-_MAX_WRITTEN: Final = 120
+_MAX_WRITTEN: Final = 60
 #: Digits of the ends of what is known between two functions.
 _BETWEEN_DIGITS: Final = 6
 _DIFFER: Final = "the bounds below and above differ"
@@ -143,7 +143,7 @@ def _closed_form(mechanism: Mechanism, direction: Direction) -> TradeoffFunction
         return None
     try:
         c = Composition.of(mechanism.steps().items())
-    except UnsupportedMechanism:  # as coins over finite laws, of which there are profiles
+    except UnsupportedMechanism:  # as coins over infinite loss, of which there are profiles
         return None
     if c.samples or not all(pair.outcomes() for pair, _ in c.apart):
         return None
@@ -152,18 +152,16 @@ def _closed_form(mechanism: Mechanism, direction: Direction) -> TradeoffFunction
     if c.laplace:
         alone = len(c.pairs()) == 1 and c.laplace[0][1] == 1
         return LaplaceTradeoff(c.laplace[0][0]) if alone else None
+    laws = [(pair.outcomes(), count) for pair, count in [*c.on_lattices(), *c.apart]]
+    # proposes: what is left to the profile
+    if any(not law or count > MAX_REPETITIONS for law, count in laws) or _is_long(laws):
+        return None
     f = identity()
     try:
         for pair, count in c.on_lattices():
-            law = pair.outcomes()
-            if not law or count > MAX_REPETITIONS or _is_long(law, count):
-                return None
-            f *= _of_outcomes(law) ** count
+            f *= _of_outcomes(pair.outcomes()) ** count
         for other, count in c.apart:
-            law = other.outcomes()
-            if _is_long(law, count):
-                return None
-            f *= PiecewiseLinear(Atom(number(a.p), number(a.q)) for a in law) ** count
+            f *= PiecewiseLinear(Atom(number(a.p), number(a.q)) for a in other.outcomes()) ** count
     except (UnsupportedMechanism, UndecidedComparison):  # too long, or losses too close
         return None
     kept: Number = Fraction(1)
@@ -178,12 +176,14 @@ def _closed_form(mechanism: Mechanism, direction: Direction) -> TradeoffFunction
     return back if direction == "add" else convex_hull([*f.vertices, *back.vertices])
 
 
-def _is_long(law: Sequence[Outcome], count: int) -> bool:
+def _is_long(laws: Sequence[tuple[Sequence[Outcome], int]]) -> bool:
     """Proposes: whether algebra with all these masses takes longer than the profile does."""
-    losses = sum(a.p.fraction != 0 and a.q.fraction != 0 for a in law)
-    if losses <= 2 or all(a.p.fraction is not None for a in law):
-        return False
-    return math.comb(losses + count - 1, count) > _MAX_WRITTEN
+    written, hard = 1, False
+    for law, count in laws:
+        losses = sum(a.p.fraction != 0 and a.q.fraction != 0 for a in law)
+        hard |= losses > 2 and any(a.p.fraction is None for a in law)
+        written *= math.comb(losses + count - 1, count) if losses else 1
+    return hard and written > _MAX_WRITTEN
 
 
 def _of_outcomes(law: Sequence[Outcome]) -> PiecewiseLinear:

@@ -11,10 +11,13 @@ from oracles import to_mpf
 
 import dpexact
 from dpexact import balls, delta, gaussian, mix, poisson, replace, truncated_poisson
-from dpexact.accounting import coins, profiles
+from dpexact.accounting import coins, laws, profiles
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.profile import MAX_WORK
 from dpexact.accounting.pairs.coin import Coin
+from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.laplace import Laplace
+from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import Fallback
 from dpexact.accounting.standing import standing
@@ -53,7 +56,8 @@ def no_pairs(monkeypatch):
         ("mix(1/2: gaussian(1)^3, 1/2: approx_dp(1/2, 1/100))^4 * gaussian(2)", "contour"),
         ("truncated_poisson(gaussian(1), 1/2, 20, 12)^6", "contour"),
         ("mix(1/3: laplace(1), 1/3: approx_dp(1, 1/100), 1/3: gdp(0))^6", "contour of atoms"),
-        ("mix(1/2: pure_dp(1), 1/2: pure_dp(0.3))^20", "contour of atoms"),
+        ("mix(1/2: pure_dp(1), 1/2: pure_dp(0.3))^20", "outcomes by type"),
+        ("mix(1/2: pure_dp(1/2)^3, 1/2: approx_dp(1/3, 1/50))^6", "outcomes by type"),
     ],
 )
 @pytest.mark.parametrize("way", ["remove", "add"])
@@ -70,9 +74,62 @@ def test_more_coins_are_pairs_and_the_average(text, method, way, monkeypatch):
     assert epsilon.overlaps(dpexact.epsilon(text, "1/10", 8, way))
 
 
+@pytest.mark.parametrize("way", ["remove", "add"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mix(1/2: pure_dp(1), 1/2: pure_dp(0.3))^20",
+        "mix(1/3: approx_dp(1/5, 1/99), 2/3: pair((1/2, 1/3), (1/2, 2/3)))^20",
+        "mix(1/2: mix(1/3: approx_dp(1/5, 1/99), 2/3: pure_dp(1)), 1/2: gaussian(2))^70",
+        "mix(1/2: pure_dp(1), 1/2: randomized_response(1/2, 5))^20 * laplace(1/3)^3",
+    ],
+)
+def test_coins_over_few_outcomes_are_one_law(text, way, monkeypatch):
+    found = dpexact.delta(text, "1/2", 8, way)
+    monkeypatch.setattr(laws, "_MOST_OUTCOMES", 0)
+    apart = dpexact.delta(text, "1/2", 6, way)
+    assert found.digits >= 8
+    assert apart.digits >= 6
+    assert found.overlaps(apart)
+
+
+@pytest.mark.parametrize("way", ["remove", "add"])
+def test_a_sample_of_coins_over_few_outcomes(way):
+    """Of the coin and what it ran both at once: as a list of outcomes, and one by one."""
+    sides = {"1/3": [("1/2", "1/4"), ("1/2", "3/4")], "2/3": [("1/5", "4/5"), ("4/5", "1/5")]}
+    law = [
+        (Fraction(w) * Fraction(p), Fraction(w) * Fraction(q))
+        for w, pairs in sides.items()
+        for p, q in pairs
+    ]
+    mixed = ", ".join(
+        f"{w}: pair({', '.join(f'({p}, {q})' for p, q in pairs)})" for w, pairs in sides.items()
+    )
+    listed = ", ".join(f"({p}, {q})" for p, q in law)
+    q = Fraction(1, 10)
+    both = [
+        (q * b + (1 - q) * a, a) if way == "remove" else (a, q * b + (1 - q) * a) for b, a in law
+    ]
+    # at e^epsilon = 1
+    truth = sum(max(a[0] * b[0] - a[1] * b[1], 0) for a in both for b in both)
+    found = dpexact.delta(f"poisson(mix({mixed}), 1/10)^2", 0, 12, way)
+    assert found.lower <= truth <= found.upper
+    assert found.overlaps(dpexact.delta(f"poisson(pair({listed}), 1/10)^2", 0, 12, way))
+
+
 def test_an_average_stands_behind_pairs_that_have_fewer_digits(monkeypatch):
     monkeypatch.setattr(profiles, "_FEW_OUTCOMES", 0)
     assert dpexact.delta("mix(1/2: laplace(1), 1/2: laplace(2))^5", 1, 20).digits >= 20
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_no_side_of_a_coin_holds_infinite_loss_of_either_law(hidden):
+    half, whole = rational(Fraction(1, 2)), rational(1)
+    law = Finite((Atom(half, whole), Atom(half, rational(0))))
+    with pytest.raises(UnsupportedMechanism, match="so many coins"):
+        Composition(apart=[(law.reverse if hidden else law, 1)]).run()
+    kept = Finite((Atom(half, half), Atom(half, half)))
+    assert Composition(apart=[(kept, 1)]).run()[1] == ((kept, 1),)
 
 
 def test_exponentials_of_coins_are_their_moments():

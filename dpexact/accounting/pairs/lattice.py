@@ -145,21 +145,21 @@ _Type: TypeAlias = tuple[_Often, Real, Real]
 _Key: TypeAlias = tuple[int | _Often, ...]
 
 
-def composed(pairs: Sequence[tuple[Pair, int]]) -> list[Atom]:
+def composed(pairs: Sequence[tuple[Pair, int]], most: int = MAX_COMBINATIONS) -> list[Atom]:
     """The outcomes of a composition of finite laws: a loss on a common lattice once.
 
     Without a common lattice, losses that happen to be equal stay apart, which is as true; of a law
     on no lattice every type has an outcome of its own.
 
     Raises:
-        UnsupportedMechanism: for more than :data:`MAX_COMBINATIONS` combinations of outcomes.
+        UnsupportedMechanism: for more than ``most`` combinations of outcomes.
     """
     if not pairs:
         return [Atom(reals.rational(1), reals.rational(1))]
     sizes = (math.comb(count + len(pair.outcomes()) - 1, count) for pair, count in pairs)
-    if math.prod(sizes) > MAX_COMBINATIONS:
+    if math.prod(sizes) > most:
         raise UnsupportedMechanism(
-            f"no certified accounting for more than {MAX_COMBINATIONS} combinations of outcomes"
+            f"no certified accounting for more than {most} combinations of outcomes"
         )
     on_lattice = [(pair, count) for pair, count in pairs if isinstance(pair, OnLattice)]
     common = commensurate(on_lattice, math.inf) if len(on_lattice) == len(pairs) else None
