@@ -292,6 +292,21 @@ def given(rng: random.Random) -> Mechanism:
     return directed("pair(" + ", ".join(f"({x}, {y})" for x, y in law) + ")", make)
 
 
+def tossed(rng: random.Random) -> Mechanism:
+    """A coin over finite laws: the outcomes of both sides."""
+    (one, two), w = (rng.choice((given, replied))(rng) for _ in "ab"), _rate(rng)
+
+    def make(add: bool) -> Outcomes:
+        atoms, lost, ghost = [], mpf(0), mpf(0)
+        for chance, side in ((number(w), one.pair(add)), (1 - number(w), two.pair(add))):
+            assert isinstance(side, Outcomes)
+            atoms += [(chance * p, chance * q) for p, q in side.atoms]
+            lost, ghost = lost + chance * side.lost, ghost + chance * side.ghost
+        return Outcomes(atoms, lost, ghost)
+
+    return Mechanism(f"mix({w}: {one}, 1-{w}: {two})", make, True)
+
+
 def shuffled(rng: random.Random) -> Mechanism:
     eps, n = some(rng, 0.05, 3), rng.randint(1, 9)
 
@@ -449,12 +464,12 @@ def large_groups(trial: Trial, rng: random.Random) -> None:
 @family(3)
 def finite_pairs(trial: Trial, rng: random.Random) -> None:
     """Pairs as given, responses of many answers, and powers of both on samples."""
-    m = rng.choice((given, replied))(rng)
+    m = rng.choice((given, replied, tossed))(rng)
     if rng.random() < 0.4:
         m = ref.product((m, rng.randint(2, 3)))
     if rng.random() < 0.4:
         sample = ref.poisson(m, _rate(rng))
-        beside = [(rng.choice((given, replied))(rng), 1)] if rng.random() < 0.5 else []
+        beside = [(rng.choice((given, replied, tossed))(rng), 1)] if rng.random() < 0.5 else []
         m = ref.product((sample, rng.randint(1, 2)), *beside)
     rng.choice((ask_delta, ask_delta, ask_epsilon, ask_tradeoff, ask_renyi))(trial, rng, m)
 
