@@ -72,7 +72,7 @@ def laws(step: mechanisms.Mechanism, composed: Composed) -> Laws:
 #: Users whose shuffled reports take some seconds.
 _MOST_USERS: Final = 10**9
 #: Most outcomes of a side of a coin that is one law; of more, each side has its moments.
-_MOST_OUTCOMES: Final = 64
+_MOST_OUTCOMES: Final = 16
 #: Digits to which a probability that is no expression is rounded up; smaller ones, to the least.
 _DIGITS: Final = 40
 _LEAST: Final = Fraction(1, 1 << 100_000)
