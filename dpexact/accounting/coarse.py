@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 from typing import Final
 
@@ -113,8 +112,7 @@ def _gaussians(mechanism: mechanisms.Mechanism) -> Composition | None:
         found = Composition.of(mechanism.steps().items())
     except UnsupportedMechanism:
         return None
-    parts = [replace(found, samples=[]), *(sample.inner for sample, _ in found.samples)]
-    return found if all(part.is_gaussian for part in parts) else None
+    return found if found.is_gaussian or found.is_sampled_gaussian else None
 
 
 def _tests(mechanism: mechanisms.Mechanism, direction: Direction) -> list[FewAtoms]:

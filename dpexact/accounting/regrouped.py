@@ -8,8 +8,9 @@ guarantee it is the group privacy of f-DP, an upper bound.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
 from flint import fmpq
 
@@ -43,6 +44,15 @@ from dpexact.mechanisms import (
 )
 from dpexact.reals import ONE, Real, rational
 
+#: Noise on what a group moves ``k`` times as far.
+_NOISES: Final = (
+    Gaussian,
+    Laplace,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    TruncatedLaplace,
+    TruncatedDiscreteGaussian,
+)
 Step: TypeAlias = tuple[Mechanism | Pair, int]
 """A mechanism or a pair in direction remove, and how often it runs."""
 
@@ -55,26 +65,22 @@ def regrouped(step: Group | Replace, composed: Composed) -> Iterator[Step]:
     """
     step.relation()
     size = step.k if isinstance(step, Group) else 2
-    for part, count in step.mechanism.steps().items():
-        for law, times in _of(part, size, isinstance(step, Replace), composed):
+    yield from _of_all(step.mechanism, size, isinstance(step, Replace), composed)
+
+
+def _of_all(inner: Mechanism, k: int, replaced: bool, composed: Composed) -> Iterator[Step]:
+    """All steps, for groups of ``k``, or one record ``replaced``: then ``k`` is 2."""
+    for part, count in inner.steps().items():
+        for law, times in _of(part, k, replaced, composed):
             yield law, times * count
 
 
 def _of(part: Mechanism, k: int, replaced: bool, composed: Composed) -> Iterator[Step]:
-    """One step, for groups of ``k``, or one record ``replaced``: then ``k`` is 2."""
+    if isinstance(part, _NOISES):
+        farther: dict[str, Any] = {"sensitivity": k * part.sensitivity}
+        yield replace(part, **farther), 1
+        return
     match part:
-        case Gaussian(noise, sensitivity):
-            yield Gaussian(noise, k * sensitivity), 1
-        case Laplace(noise, sensitivity):
-            yield Laplace(noise, k * sensitivity), 1
-        case DiscreteGaussian(noise, shift):
-            yield DiscreteGaussian(noise, k * shift), 1
-        case DiscreteLaplace(noise, shift):
-            yield DiscreteLaplace(noise, k * shift), 1
-        case TruncatedLaplace(noise, bound, sensitivity):
-            yield TruncatedLaplace(noise, bound, k * sensitivity), 1
-        case TruncatedDiscreteGaussian(noise, bound, shift):
-            yield TruncatedDiscreteGaussian(noise, bound, k * shift), 1
         case PermuteAndFlip(eps) | ReportNoisyMax(eps):
             yield type(part)(k * eps), 1
         case GDP(mu):
@@ -88,9 +94,7 @@ def _of(part: Mechanism, k: int, replaced: bool, composed: Composed) -> Iterator
         case ApproxDP(eps, delta):
             yield from _guaranteed(eps, delta, k)
         case Group(inner, size):
-            for step, count in inner.steps().items():
-                for law, times in _of(step, k * size, replaced, composed):
-                    yield law, times * count
+            yield from _of_all(inner, k * size, replaced, composed)
         case Mix(parts):
             inside = ((w, Replace(m) if replaced else Group(m, k)) for w, m in parts)
             yield Mix(tuple(inside)), 1
@@ -127,9 +131,7 @@ def _sampled(part: Poisson, k: int, replaced: bool, composed: Composed) -> Itera
     if balls.sign(rate, "q") == 0:
         return
     if rate.fraction == 1:
-        for step, count in inner.steps().items():
-            for law, times in _of(step, k, replaced, composed):
-                yield law, times * count
+        yield from _of_all(inner, k, replaced, composed)
         return
     inside = composed(inner)
     if inside.is_gaussian:
@@ -150,25 +152,16 @@ def attained(step: Group | Replace) -> bool:
 
 
 def _attained(mechanism: Mechanism, *, sampled: bool) -> bool:
-    for part in mechanism.steps():
-        match part:
-            case Gaussian():
-                continue
-            case Laplace() | DiscreteGaussian() | DiscreteLaplace() if not sampled:
-                continue
-            case TruncatedLaplace() | TruncatedDiscreteGaussian() if not sampled:
-                continue
-            case TruncatedPoisson():  # what it stands for it says itself
-                continue
-            case PermuteAndFlip() | ReportNoisyMax() if not sampled:  # likewise
-                continue
-            case Poisson(inner, q):
-                if balls.sign(q, "q") == 0:
-                    continue
-                if _attained(inner, sampled=sampled or q.fraction != 1):
-                    continue
-            case Group() | Mix():
-                if all(_attained(inner, sampled=sampled) for inner in part.kinds()):
-                    continue
-        return False
-    return True
+    return all(_is_attained(part, sampled) for part in mechanism.steps())
+
+
+def _is_attained(part: Mechanism, sampled: bool) -> bool:
+    match part:
+        case Gaussian() | TruncatedPoisson():  # what the latter stands for it says itself
+            return True
+        case Poisson(inner, q):
+            nobody = balls.sign(q, "q") == 0
+            return nobody or _attained(inner, sampled=sampled or q.fraction != 1)
+        case Group() | Mix():
+            return all(_attained(inner, sampled=sampled) for inner in part.kinds())
+    return not sampled and isinstance(part, (*_NOISES, PermuteAndFlip, ReportNoisyMax))

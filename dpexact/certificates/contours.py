@@ -7,23 +7,20 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import starmap
 from typing import Any, Final
 
 import numpy as np
 
 from dpexact import certificate_checker as checker
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.coin import Coin
-from dpexact.accounting.pairs.finite import Finite
-from dpexact.accounting.pairs.gaussian import Gaussian
-from dpexact.accounting.pairs.laplace import Laplace, truncated_laplace
-from dpexact.accounting.pairs.mixture import GaussianMixtures, Grouped, Mixtures, one_shift
+from dpexact.accounting.pairs.mixture import GaussianMixtures, Mixtures, one_shift
 from dpexact.accounting.pairs.mixture_rules import Rule, Shape
-from dpexact.accounting.pairs.pair import Atom, Pair, TooExpensive
-from dpexact.accounting.pairs.response import Response
-from dpexact.accounting.pairs.shifts import STILL, Outline, of_sensitivities
+from dpexact.accounting.pairs.pair import Pair, TooExpensive
+from dpexact.accounting.pairs.shifts import Outline
+from dpexact.arguments import Direction
 from dpexact.certificates.cells import (
     Box,
     Goal,
@@ -33,6 +30,7 @@ from dpexact.certificates.cells import (
     short_number,
     written,
 )
+from dpexact.mechanisms.grammar import parse
 from dpexact.reals import rational
 
 #: Digits asked of a plan on top of those of the bounds, in turn.
@@ -84,10 +82,10 @@ def _plan_in_cells(
 
     def pairs_but(names: set[str]) -> list[tuple[Pair, int]]:
         return [
-            (pair, n)
+            (pair, n * times)
             for text, n in steps.items()
             if text not in names
-            for pair in _pairs(json.loads(text), way)
+            for pair, times in _pairs(text, "add" if adds else "remove")
         ]
 
     boxed = pairs_but(set(box.names) if box else set())
@@ -131,65 +129,10 @@ def _largest(composition: tuple[tuple[Pair, int], ...]) -> float:
     return sum(float(loss.upper()) * n for loss, n in losses if loss is not None) * (1 + 1e-9)
 
 
-def _pairs(tree: Any, way: str) -> list[Pair]:
-    if tree[0] == "truncated_laplace":
-        scale, bound, shift = (rational(value(part)) for part in tree[1:])
-        lost, pair = truncated_laplace(scale, bound, shift)
-        return [Response(rational(0), lost), *([pair] if pair else [])]
-    return [_step(tree, way)]
-
-
-def _step(tree: Any, way: str) -> Pair:
-    name, *rest = tree
-    if "truncated_poisson" in (name, rest[0][0]):
-        coin = _cut(tree)
-        return coin if way == "remove" else coin.reverse
-    if name in ("poisson", "group", "replace", "gaussian_mixture"):
-        pair = _mixtures(tree)
-        return pair if way == "remove" else pair.reverse
-    if name in ("gaussian", "gdp"):
-        return Gaussian(rational(1 / _deviation(tree)))
-    if name == "laplace":
-        return Laplace(rational(1 / _deviation(tree)))
-    if name not in ("approx_dp", "pure_dp"):
-        found = checker.outcomes_of(tree, checker.Arithmetic(128))
-        rows = [(p, q) for p, q in zip(found.p, found.q, strict=True) if p.hi > 0]
-        near = ([rational((x.lo + x.hi) / 2) for x in row] for row in rows)
-        return Finite(tuple(starmap(Atom, near)))
-    lost = value(rest[1]) if name == "approx_dp" else Fraction(0)
-    return Response(rational(value(rest[0])), rational(lost))
-
-
-def _cut(tree: Any) -> Coin:
-    """Batches that may be cut."""
-    cut, own = tree[1] if tree[0] == "replace" else tree, checker.Arithmetic(128)
-    sides, left = [], rational(1)
-    for chance, run in (checker.sides_of(tree, own) or [])[::-1]:  # the first has what is left
-        if not run:
-            raise NoPlan("no plan for a contour integral: no batch has a record")
-        (step,) = map(json.loads, run)
-        pair: Pair
-        if step[0] == "cut":
-            taken = rational(checker.cut_law(cut, own)[1].lo)
-            pair = one_shift(rational(_deviation(cut[1]) / 2), taken, taken)
-        else:
-            pair = _mixtures(step)
-        weight = rational(chance.lo) if step[0] == "cut" else left
-        left = left - weight
-        sides.append((weight, ((pair, 1),)))
-    return Coin(tuple(sides[::-1]))
-
-
-def _mixtures(tree: Any) -> Mixtures:
-    name, inner, *rest = tree
-    if name == "gaussian_mixture":
-        law = [(rational(value(x)), rational(value(w))) for x, w in rest]
-        return GaussianMixtures(of_sensitivities(rational(value(inner)), law), STILL)
-    sample = tree if name == "poisson" else inner
-    sigma, q = rational(_deviation(sample[1])), rational(value(sample[2]))
-    if name == "group":
-        return Grouped(1 / sigma, q, int(rest[0]))
-    return one_shift(sigma, q, q if name == "replace" else rational(0))
+def _pairs(text: str, way: Direction) -> list[tuple[Pair, int]]:
+    """The pairs of a step, given as the text of the checker."""
+    step = parse(checker.shown(json.loads(text)))
+    return Composition.of(step.steps().items()).facing(way).everything(way)
 
 
 def value(tree: Any) -> Fraction:
@@ -197,11 +140,6 @@ def value(tree: Any) -> Fraction:
     # proposes: the checker reads the numbers themselves
     found = checker.number(tree, checker.Arithmetic(128))
     return (found.lo + found.hi) / 2
-
-
-def _deviation(tree: Any) -> Fraction:
-    """Standard deviation over sensitivity."""
-    return 1 / value(tree[1]) if tree[0] == "gdp" else value(tree[1]) / value(tree[2])
 
 
 def _longer(plan: Plan, product: Product, worse: Product, near: list[float], digits: int) -> Plan:

@@ -58,33 +58,22 @@ class Parameter:
 
 def number(meaning: str, default: str, *conditions: str, most: int = 0) -> Parameter:
     """An exact real, or several, that meets ``conditions`` as :func:`real_in` takes them."""
-
-    def one(text: str, name: str) -> Real:
-        return real_in(text, name, *conditions)
-
-    return Parameter(meaning, default, f"numbers {_joined(conditions)}", one, most)
+    domain = f"numbers {' and '.join(conditions)}"
+    return Parameter(meaning, default, domain, lambda x, name: real_in(x, name, *conditions), most)
 
 
 def share(meaning: str, default: str, *conditions: str, most: int = 0) -> Parameter:
     """A rational number, or several, that meets ``conditions``."""
-
-    def one(text: str, name: str) -> Fraction:
-        return rational_in(text, name, *conditions)
-
-    return Parameter(meaning, default, f"rational numbers {_joined(conditions)}", one, most)
+    domain = f"rational numbers {' and '.join(conditions)}"
+    return Parameter(
+        meaning, default, domain, lambda x, name: rational_in(x, name, *conditions), most
+    )
 
 
 def count(meaning: str, default: str, low: int, high: int, most: int = 0) -> Parameter:
     """An integer from ``low`` to ``high``, or several."""
-
-    def one(text: str, name: str) -> int:
-        return integer_in(text, name, low, high)
-
-    return Parameter(meaning, default, f"integers from {low} to {high}", one, most)
-
-
-def _joined(conditions: tuple[str, ...]) -> str:
-    return " and ".join(conditions)
+    domain = f"integers from {low} to {high}"
+    return Parameter(meaning, default, domain, lambda x, name: integer_in(x, name, low, high), most)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,17 +14,12 @@ from dpexact.accounting import loud_samples
 from dpexact.accounting.gaussian_twice import GaussianTwice
 from dpexact.accounting.loud_samples import LoudSamples
 from dpexact.conversion import real
-from dpexact.enclosure import Enclosure
 
 WAYS = ("remove", "add")
 
 
 def loud(sigma, q, count, way):
     return LoudSamples(real(sigma), real(q), count, way == "add")
-
-
-def meet(one: Enclosure, other: Enclosure) -> bool:
-    return one.lower <= other.upper and other.lower <= one.upper
 
 
 @settings(max_examples=60, deadline=None)
@@ -40,7 +35,7 @@ def test_it_holds_what_other_engines_say(sigma, q, count, at, way):
     sigma, q, at = (f"{10**x:.5g}" for x in (sigma, q, at))
     found = loud(sigma, q, count, way).delta(real(at), 3)
     text = f"poisson(gaussian({sigma}), {q})^{count}"
-    assert meet(found, dpexact.delta(text, at, digits=6, direction=way))
+    assert found.overlaps(dpexact.delta(text, at, digits=6, direction=way))
 
 
 @pytest.mark.parametrize("sigma", ["1/3", "1/5", "1"])
@@ -58,8 +53,7 @@ def test_of_one_step_the_error_is_of_the_right_size(sigma, q, way):
         at = str(i / 20 if way == "remove" else -i * math.log1p(-float(q)) / 60)
         true = dpexact.delta(f"poisson(gaussian({sigma}), {q})", at, digits=12, direction=way)
         found = loud(sigma, q, 1, way).delta(real(at), 12)
-        assert found.lower <= true.upper
-        assert true.lower <= found.upper
+        assert found.overlaps(true)
         off = true.lower - found.lower if way == "remove" else found.upper - true.upper
         most, width = max(most, float(off)), max(width, float(found.upper - found.lower))
     assert width <= error * (1 + 1e-6)
@@ -86,7 +80,7 @@ def test_two_steps_are_those_of_the_integral(sigma, q, share):
     at = real(share) / (real(sigma) * real(sigma))
     found = loud(sigma, q, 2, "remove").delta(at, 10)
     other = GaussianTwice(real(sigma), real(q), False).delta(at, 4)
-    assert meet(found, other)
+    assert found.overlaps(other)
     assert found.digits >= 10 or found.upper < 1e-16
 
 
@@ -118,7 +112,7 @@ def test_windows_begin_where_participations_say(delta, count):
     text = f"poisson(gaussian(0.1), 1e-3)^{count}"
     found = dpexact.epsilon(text, delta, digits=8, direction="remove")
     assert found.digits >= 8
-    assert meet(found, loud("0.1", "1e-3", count, "remove").epsilon(real(delta), 8))
+    assert found.overlaps(loud("0.1", "1e-3", count, "remove").epsilon(real(delta), 8))
 
 
 @pytest.mark.parametrize("sigma", ["1e-52", "1e-60", "1e-90"])
@@ -140,7 +134,7 @@ def test_adding_is_next_to_its_largest_loss(sigma, q, target):
     """An event of most outputs shows nearly all of delta, also where single steps do not tell."""
     found = loud(sigma, q, 1, "add").epsilon(real(target), 8)
     true = dpexact.epsilon(f"poisson(gaussian({sigma}), {q})", target, digits=15, direction="add")
-    assert meet(found, true)
+    assert found.overlaps(true)
     assert found.digits >= 8
     many = dpexact.epsilon(f"poisson(gaussian({sigma}), {q})^24", target, 8, "add")
     assert many.digits >= 8

@@ -1,7 +1,8 @@
 """Break one error term at a time: ``python tests/mutants/run.py [--room R] [--name N] [--jobs J]``.
 
-Each entry of the ``.toml`` files beside this one replaces a text in a copy of the package and names
-the test that has to notice. Prints a table; leaves with exit code 1 if a mutant survives.
+Each table of the ``.toml`` files beside this one, by its name, replaces a text in a copy of the
+package and names the test that has to notice. Prints a table; leaves with exit code 1 if a mutant
+survives.
 """
 
 from __future__ import annotations
@@ -68,9 +69,9 @@ class Trial:
 def mutants() -> list[Mutant]:
     """All of them, room by room."""
     return [
-        Mutant(room=path.stem, **entry)
+        Mutant(room=path.stem, name=name, **entry)
         for path in sorted(HERE.glob("*.toml"))
-        for entry in tomllib.loads(path.read_text("utf-8"))["mutant"]
+        for name, entry in tomllib.loads(path.read_text("utf-8")).items()
     ]
 
 

@@ -15,6 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
+from dpexact.accounting.composition import Composition
 from dpexact.certificates.statements import NoCertificate
 from dpexact.decimals import format_decimal
 from dpexact.enclosure import Enclosure
@@ -96,7 +97,8 @@ def theorem(
     if all(isinstance(step, ApproxDP | PureDP) for step in steps):
         return _responses(shown(mechanism), steps, question, ends, digits)
     if all(isinstance(step, GDP | Gaussian) for step in steps):
-        return _gaussians(shown(mechanism), steps, question, ends, digits)
+        total = Composition.of(steps.items()).mu_squared
+        return _gaussians(shown(mechanism), total, question, ends, digits)
     other = next(
         (step for step in steps if not isinstance(step, ApproxDP | PureDP | GDP | Gaussian)), None
     )
@@ -223,19 +225,9 @@ def _argument(x: Real) -> str:
 
 
 def _gaussians(
-    name: str,
-    steps: Mapping[Mechanism, int],
-    question: Question,
-    ends: tuple[str, str],
-    digits: int,
+    name: str, total: Real, question: Question, ends: tuple[str, str], digits: int
 ) -> str:
-    total = ZERO
-    for step, count in steps.items():
-        match step:
-            case GDP(mu):
-                total += mu * mu * count
-            case Gaussian(sigma, sensitivity):
-                total += sensitivity * sensitivity / (sigma * sigma) * count
+    """``total`` is ``mu^2``."""
     mu_term = term(square_root(total))
     if total.fraction == 0:
         raise NoCertificate(f"no theorem: {name} has mu = 0: its delta is 0")
