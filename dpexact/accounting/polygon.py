@@ -151,6 +151,9 @@ class _Polygon:
         self.xs: list[Fraction] = []
         self.values: dict[Fraction, Enclosure] = {}
         self.asked: dict[Fraction, int] = {}
+        #: Middles, heights and logarithms there, and slopes between neighbours.
+        self._known: dict[Fraction, tuple[Fraction, tuple[float, ...]]] = {}
+        self._falls: dict[tuple[Fraction, Fraction], float] = {}
         #: Whether the last values have their digits, and how many in a row said nothing.
         self.given, self.silent = True, 0
         self.most: int = sys.maxsize
@@ -187,19 +190,23 @@ class _Polygon:
         new = sorted({x for x in xs if self.asked.get(x, 0) < digits})
         self.values |= zip(new, self.ask(new, digits + self.lost), strict=True)
         self.asked |= dict.fromkeys(new, digits)
+        fresh = set(new)
         self.given = all(self.values[x].digits >= digits for x in new)
         told = any(d.upper - d.lower < min(x, _ONE) / 2 for x in new for d in [self.values[x]])
         self.silent = 0 if told or not new else self.silent + 1
         self.xs = sorted(self.values)
-        middles = [Fraction(self.values[x].lower + self.values[x].upper) / 2 for x in self.xs]
-        self.heights = [
-            np.array([float(d) for d in middles]),
-            np.array([float(d - 1 + x) for x, d in zip(self.xs, middles, strict=True)]),
-            np.array([float(d - 1) for d in middles]),
-        ]
-        self.logs = np.array(list(map(log_of, self.xs)))
-        falls = pairwise(zip(self.xs, middles, strict=True))
-        self.slopes = np.array([_odds((d - e) / (y - x)) for (x, d), (y, e) in falls])
+        for x in new:
+            middle = Fraction(self.values[x].lower + self.values[x].upper) / 2
+            heights = float(middle), float(middle - 1 + x), float(middle - 1)
+            self._known[x] = middle, (*heights, log_of(x))
+        *self.heights, self.logs = np.array([self._known[x][1] for x in self.xs]).T
+        falls = {
+            (x, y): self._falls[x, y]
+            if (x, y) in self._falls and fresh.isdisjoint((x, y))
+            else _odds((self._known[x][0] - self._known[y][0]) / (y - x))
+            for x, y in pairwise(self.xs)
+        }
+        self._falls, self.slopes = falls, np.array([*falls.values()])
         self.corners = np.searchsorted(-self.slopes, -self.levels)
         self._kept: dict[int, tuple[Curve, Curve]] = {}
         return bool(new) and self.silent < _PATIENCE
