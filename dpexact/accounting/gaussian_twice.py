@@ -94,7 +94,7 @@ class GaussianTwice(BallProfile):
     infinite = InfiniteLoss()
     lost_bits = _ROUNDED
     cap = _MOST_BITS
-    fewest_shared = 500
+    fewest_shared = 250
 
     def __init__(self, sigma: Real, q: Real, add: bool) -> None:
         self.sigma, self.q, self.add = sigma, q, add

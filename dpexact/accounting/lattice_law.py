@@ -44,6 +44,8 @@ _DEVIATIONS: Final = 20
 _FEW_TYPES: Final = 32
 #: Work allowed to a line then: about a second; and for each loss where an integral takes over.
 _LINE_WORK, _BRIEF_WORK = 12_000_000, 500_000
+#: Likewise to one that many points share.
+_SHARED_WORK: Final = 2_000_000
 #: Most losses over which an integral is averaged.
 _FEW_INTEGRALS: Final = 200
 #: Fewest and most bits of an integral, and the noise for which one is tried.
@@ -185,6 +187,17 @@ def _with_line(c: Composition, direction: Direction, mixed: MixedProfile, losses
     return FirstToReach(line, mixed)
 
 
+def _shared(c: Composition, direction: Direction) -> list[Profile]:
+    """Lines for many points of two Gaussians on samples, which leave others to the integral."""
+    if c.noises or not c.is_sampled_gaussian:
+        return []
+    from dpexact.accounting.rare.profile import RareProfile
+    from dpexact.accounting.rare.rows import Row
+
+    rows = tuple(Row(x.inner.noise, x.q, n) for x, n in c.samples if x.inner.noise is not None)
+    return [RareProfile(rows, direction == "add", _SHARED_WORK, alone=False)]
+
+
 def parted(c: Composition) -> tuple[Composition, Composition]:
     """What is finite, sampled or not, with what reveals everything, and noise."""
     finite = [x for x in c.samples if x[0].inner.is_finite and not x[0].inner.samples]
@@ -216,7 +229,7 @@ def _types_law(c: Composition, direction: Direction) -> Profile | None:
     mixed = beside.mixed(law, law.largest, law.infinite, name)
     # proposes: which is asked first; all enclose
     if beside.is_integral:
-        return _with_line(c, direction, mixed, law.many)
+        return FirstToReach(_with_line(c, direction, mixed, law.many), *_shared(c, direction))
     # proposes: likewise
     if noise.samples or (beside.is_short and law.many <= _FEW_TYPES):
         return mixed

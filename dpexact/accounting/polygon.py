@@ -49,6 +49,8 @@ _REFINEMENTS: Final = 40
 _BEND: Final = 0.15
 #: After so many of them what is not fine yet may have a kink, and corners that are so close.
 _MANY_REFINEMENTS: Final = 6
+#: After so many the place is looked at where two directions meet.
+_TURNS: Final = 2
 _SHARP: Final = 1e-3
 #: Corners through which a polynomial is laid, half of them on a side.
 _HALF: Final = 3
@@ -80,13 +82,17 @@ def trade_offs(
         return []
     polygon = _Polygon(deltas_at, reverse or deltas_at, alphas)
     polygon.widen(digits)
-    polygon.refine()
+    polygon.refine(_TURNS)
+    at_one = polygon.at_one(digits)
+    polygon.refine(_REFINEMENTS)
     found = [
         polygon.known(alpha).labelled(method)
         if polygon.is_sharp(alpha)
         else Enclosure(Fraction(0), 1 - Fraction(alpha.lower), method)
         for alpha in alphas
     ]
+    for i, answer in at_one.items():
+        found[i] = found[i].meet(answer.labelled(method))
     looks = {i: polygon.look(alphas[i], digits) for i, a in enumerate(found) if a.digits < digits}
     for turn in range(_ROUNDS):
         asked = {i: look for i, look in looks.items() if look is not None}
@@ -145,9 +151,14 @@ class _Polygon:
         self.xs: list[Fraction] = []
         self.values: dict[Fraction, Enclosure] = {}
         self.asked: dict[Fraction, int] = {}
+        #: Middles, heights and logarithms there, and slopes between neighbours.
+        self._known: dict[Fraction, tuple[Fraction, tuple[float, ...]]] = {}
+        self._falls: dict[tuple[Fraction, Fraction], float] = {}
         #: Whether the last values have their digits, and how many in a row said nothing.
         self.given, self.silent = True, 0
         self.most: int = sys.maxsize
+        #: Whether two directions meet in a kink at 1.
+        self.kinked = False
         #: Digits that ``1 - D`` lacks where losses are large, and lines touch at about a level.
         self.lost = 0
         self.add([_ONE])
@@ -179,19 +190,23 @@ class _Polygon:
         new = sorted({x for x in xs if self.asked.get(x, 0) < digits})
         self.values |= zip(new, self.ask(new, digits + self.lost), strict=True)
         self.asked |= dict.fromkeys(new, digits)
+        fresh = set(new)
         self.given = all(self.values[x].digits >= digits for x in new)
         told = any(d.upper - d.lower < min(x, _ONE) / 2 for x in new for d in [self.values[x]])
         self.silent = 0 if told or not new else self.silent + 1
         self.xs = sorted(self.values)
-        middles = [Fraction(self.values[x].lower + self.values[x].upper) / 2 for x in self.xs]
-        self.heights = [
-            np.array([float(d) for d in middles]),
-            np.array([float(d - 1 + x) for x, d in zip(self.xs, middles, strict=True)]),
-            np.array([float(d - 1) for d in middles]),
-        ]
-        self.logs = np.array(list(map(log_of, self.xs)))
-        falls = pairwise(zip(self.xs, middles, strict=True))
-        self.slopes = np.array([_odds((d - e) / (y - x)) for (x, d), (y, e) in falls])
+        for x in new:
+            middle = Fraction(self.values[x].lower + self.values[x].upper) / 2
+            heights = float(middle), float(middle - 1 + x), float(middle - 1)
+            self._known[x] = middle, (*heights, log_of(x))
+        *self.heights, self.logs = np.array([self._known[x][1] for x in self.xs]).T
+        falls = {
+            (x, y): self._falls[x, y]
+            if (x, y) in self._falls and fresh.isdisjoint((x, y))
+            else _odds((self._known[x][0] - self._known[y][0]) / (y - x))
+            for x, y in pairwise(self.xs)
+        }
+        self._falls, self.slopes = falls, np.array([*falls.values()])
         self.corners = np.searchsorted(-self.slopes, -self.levels)
         self._kept: dict[int, tuple[Curve, Curve]] = {}
         return bool(new) and self.silent < _PATIENCE
@@ -216,14 +231,33 @@ class _Polygon:
             if not (more and self.add(more)):
                 return
 
-    def refine(self) -> None:
+    def refine(self, turns: int) -> None:
         """Where levels touch a corner, until the slopes beside it hardly differ, or it is sharp."""
-        for i in range(_REFINEMENTS):
+        for i in range(turns):
             touched = [int(k) for k in np.unique(self.corners) if 0 < k < len(self.xs) - 1]
             bends = -np.diff(self.slopes)
             bent = [k for k in touched if bends[k - 1] > _BEND]
             if not self.sharpen(bent, sharp=i > _MANY_REFINEMENTS):
                 return
+
+    def at_one(self, digits: int) -> dict[int, Enclosure]:
+        """Levels that three values there answer, where two directions meet in a kink.
+
+        They are let go.
+        """
+        k = self.xs.index(_ONE)
+        if not (k in self.corners and self.slopes[k - 1] - self.slopes[k] > _BEND):
+            return {}
+        near = digits + self.lost + _SPARE // 2
+        places = [_ONE - Fraction(1, 10**near), _ONE, _ONE + Fraction(1, 10**near)]
+        values = list(zip(places, self.ask(places, near + _SPARE // 2), strict=True))
+        met = np.flatnonzero(self.corners == k).tolist()
+        found = {i: bounds(values, self.alphas[i]) for i in met}
+        found = {i: answer for i, answer in found.items() if answer.digits >= digits}
+        self.kinked = bool(found)
+        self.levels = np.delete(self.levels, [*found])
+        self.corners = np.delete(self.corners, [*found])
+        return found
 
     def sharpen(
         self, corners: Iterable[int], digits: int = _SKETCH_DIGITS, sharp: bool = True
@@ -308,7 +342,8 @@ class _Polygon:
     def _curves(self, k: int) -> tuple[Curve, Curve]:
         """Through six corners about one, and through five of them."""
         if k not in self._kept:
-            first = max(0, min(k - _HALF, len(self.xs) - 2 * _HALF))
+            low, high = self._side(k)
+            first = max(low, min(k - _HALF, high - 2 * _HALF))
             last, height = first + 2 * _HALF, self.heights[self._kind(k)]
             fine, rough = (
                 Curve.through(self.logs[part] - self.logs[k], height[part])
@@ -316,6 +351,12 @@ class _Polygon:
             )
             self._kept[k] = fine, rough
         return self._kept[k]
+
+    def _side(self, k: int) -> tuple[int, int]:
+        """Corners on this side of a kink, if that is known and so many are."""
+        one = self.xs.index(_ONE)
+        low, high = (one, len(self.xs)) if k > one else (0, one + 1)
+        return (low, high) if self.kinked and high - low >= 2 * _HALF else (0, len(self.xs))
 
     def about(self, looks: Iterable[Look]) -> list[list[tuple[Fraction, Enclosure]]]:
         """Three values at each look."""

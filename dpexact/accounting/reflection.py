@@ -25,6 +25,9 @@ from dpexact.reals import Real
 
 #: Digits of delta that mostly tell it from the target.
 _GLANCE: Final = 2
+#: So many points are looked at together, and digits of the least of them.
+_TOGETHER: Final = 8
+_LEAST_DIGITS: Final = 20
 #: The direction whose pair has its laws exchanged.
 OPPOSITE: Final[dict[Direction, Direction]] = {"remove": "add", "add": "remove", "both": "both"}
 
@@ -61,12 +64,12 @@ class Mirrored(WorseDirection):
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
         first = self.remove.deltas(epsilons, digits)
-        places = [
-            i
+        asked = {
+            i: (at, _at_least(first[i]))
             for i, at in enumerate(epsilons)
-            if (at.fraction != 0 or first[i].digits < digits)
-            and not (self.is_below and self.is_below(at, _at_least(first[i])))
-        ]
+            if at.fraction != 0 or first[i].digits < digits
+        }
+        places = self._unproved(asked)
         return self._worse(lambda p, at, n: p.deltas(at, n), epsilons, digits, first, places)
 
     def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
@@ -75,11 +78,40 @@ class Mirrored(WorseDirection):
         places = [i for i, e in enumerate(first) if e.lower != math.inf and e.upper != 0]
         if self.is_below:
             least = {i: _at_least(first[i]) for i in places}
-            places = [i for i in places if not self.is_below(least[i], deltas[i])]
+            places = self._unproved({i: (least[i], deltas[i]) for i in places})
             found = self.add.deltas([least[i] for i in places], min(digits, _GLANCE))
             near = zip(places, found, strict=True)
             places = [i for i, delta in near if not balls.at_most(delta, deltas[i])]
         return self._worse(lambda p, at, n: p.epsilons(at, n), deltas, digits, first, places)
+
+    def _unproved(self, asked: dict[int, tuple[Real, Real]]) -> list[int]:
+        """Where delta of the second direction is not proved to be at most a level at a point.
+
+        It decreases: if it is at most the least level of some at their least point, it is for all.
+        """
+        if self.is_below is None:
+            return [*asked]
+        # proposes: which are looked at together
+        order = sorted(asked, key=lambda i: balls.approximate(asked[i][0]))
+        groups = [order[k : k + _TOGETHER] for k in range(0, len(order), _TOGETHER)]
+        left: list[int] = []
+        while groups:
+            group = groups.pop()
+            at, level = map(_least, zip(*map(asked.__getitem__, group), strict=True))
+            if at.fraction != 0 and self.is_below(at, level):
+                continue
+            half = len(group) // 2
+            groups += [group[:half], group[half:]] if half else []
+            left += [] if half else group
+        return sorted(left)
+
+
+def _least(numbers: Sequence[Real]) -> Real:
+    """About the least of some that are not negative, and at most that; of one that itself."""
+    if len(numbers) == 1:
+        return numbers[0]
+    found = (balls.enclosed(x, _LEAST_DIGITS, Fraction(0)).lower for x in numbers)
+    return reals.rational(Fraction(min(found)))
 
 
 def _at_least(found: Enclosure) -> Real:

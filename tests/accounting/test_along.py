@@ -15,14 +15,16 @@ from hypothesis import strategies as st
 
 from dpexact import epsilon, epsilon_along, gaussian, parse, poisson
 from dpexact.accounting.along import first
+from dpexact.accounting.contour import along
 from dpexact.accounting.contour.along import _bound, _passed_down, epsilons_along
 from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.planning import Plan
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.pairs import boxes
+from dpexact.accounting.pairs.bundle import Bundle
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
-from dpexact.accounting.pairs.mixture import add, remove
+from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.prefix import Prefix
 from dpexact.accounting.run_curve import _Beginning, _Between, _Cut, _Way, run_curve
@@ -194,6 +196,26 @@ def test_beginnings_of_a_wide_log_share_lines(monkeypatch: pytest.MonkeyPatch) -
     found = epsilon_along(from_rows(rows, ordered=True), [240, 300, 360], "1e-6", 6, "remove")
     assert len(lines) == 3
     found[0].meet(epsilon(from_rows(rows[:240]), "1e-6", 4, "remove"))
+
+
+def test_what_is_proposed_once_serves_all_beginnings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One plan, decays of one beginning, and no step by itself, however few have run."""
+    random, plans, decays = Random(2), [], []
+    rows = [
+        (f"{random.uniform(0.9, 1.1):.5f}", f"{random.uniform(0.01, 0.02):.6f}", 1)
+        for _ in range(300)
+    ]
+    once, estimate = along.planned, Bundle.decay_estimate
+    monkeypatch.setattr(along, "planned", lambda *a, **k: plans.append(a[0]) or once(*a, **k))
+    monkeypatch.setattr(
+        Bundle, "decay_estimate", lambda self, c: decays.append(self._place) or estimate(self, c)
+    )
+    monkeypatch.setattr(GaussianMixtures, "moments", lambda *_: pytest.fail("one by one"))
+    counts = range(110, 301, 10)
+    found = epsilon_along(from_rows(rows, ordered=True), counts, "1e-6", 6, "remove")
+    assert all(answer.digits >= 6 for answer in found)
+    assert [len(asked) for asked in plans] == [2]
+    assert len(set(decays)) == 2  # of the first and the last, for the plan
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from oracles import scaled
 
 import dpexact
 from dpexact import balls
+from dpexact.accounting import lattice_law
 from dpexact.accounting.closed_form import gaussian_divergence
 from dpexact.accounting.gaussian_twice import GaussianTwice
 from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct
@@ -19,8 +20,10 @@ from dpexact.accounting.lattice_law import _Integrated
 from dpexact.accounting.one_integral import GaussianNoise, LaplaceNoise, Step, _Outer, divergence
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.rare.profile import RareProfile
 from dpexact.accounting.sampled_once import divergence_on_sample
 from dpexact.conversion import real
+from dpexact.enclosure import Enclosure
 
 WAYS = ("remove", "add")
 KINDS = (GaussianNoise, LaplaceNoise)
@@ -182,6 +185,30 @@ def test_few_rare_steps_have_all_digits(run, target):
     )
     assert low.upper >= Fraction(target) >= high.lower
     assert low.lower / high.upper - 1 < 1e-9
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_many_points_of_two_different_steps_share_lines(way, monkeypatch):
+    run = "poisson(gaussian(1), 1/100) * poisson(gaussian(2), 1/50)"
+    ask = [
+        (dpexact.delta, [Fraction(k, 800) for k in range(1, 20)]),
+        (dpexact.epsilon, [Fraction(1, 300 + 70 * k) for k in range(19)]),
+    ]
+    alone = [[f(run, at, 10, way) for at in points[::6]] for f, points in ask]
+    monkeypatch.setattr(lattice_law, "divergence", lambda *_: pytest.fail("an integral"))
+    for (f, points), few in zip(ask, alone, strict=True):
+        found = f(run, points, 10, way)
+        assert all(answer.digits >= 10 for answer in found)
+        assert all(map(Enclosure.overlaps, found[::6], few))
+
+
+def test_what_shares_no_line_of_windows_takes_none_alone(monkeypatch):
+    """Far in the tail, where lines take seconds."""
+    monkeypatch.setattr(RareProfile, "delta", lambda *_: pytest.fail("a line for one"))
+    run = "poisson(gaussian(5.04), 0.0485) * poisson(gaussian(6.47), 0.153)"
+    points = [Fraction(k, 10) for k in (1, 2, *range(16, 30))]
+    found = dpexact.delta(run, points, 15, "remove")
+    assert all(answer.digits >= 15 for answer in found)
 
 
 def test_where_balls_do_not_tell_whether_a_place_is_there():

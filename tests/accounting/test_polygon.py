@@ -15,6 +15,7 @@ from dpexact.accounting.looks import Look
 from dpexact.accounting.polygon import trade_offs
 from dpexact.accounting.profiles import profile
 from dpexact.accounting.tradeoff_of import DualTradeoff
+from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 
@@ -113,18 +114,28 @@ def test_many_levels_take_little_more_than_one():
     assert Counted.asked < 4 * len(found)
 
 
-def test_parabolas_are_left_where_many_levels_touch_a_kink():
-    """That at 1, of both directions: values next to it serve them all."""
-    found, asked = profile(parse("poisson(gaussian(1), 1/100)")), []
+@pytest.mark.parametrize(
+    ("first", "last", "most"),
+    [(34, 67, 12), (50, 51, 12), (1, 100, 350)],  # touched by all, by one, and by some
+)
+def test_three_values_serve_all_levels_that_touch_the_kink_of_both_directions(first, last, most):
+    """And polynomials for levels beside it keep to their side."""
+    text, asked = "poisson(gaussian(1), 1/100)", []
+    found = profile(parse(text))
 
     def deltas(epsilons, digits):
         asked.extend(epsilons)
         return found.deltas(epsilons, digits)
 
-    levels = [Enclosure.exact(F(k, 100)) for k in range(34, 67)]
-    answers = trade_offs(deltas, levels, 12, "")
+    levels = [F(k, 100) for k in range(first, last)]
+    answers = trade_offs(deltas, [Enclosure.exact(level) for level in levels], 12, "")
     assert all(answer.digits >= 12 for answer in answers)
-    assert len(asked) < 20 * len(levels)
+    assert len(asked) <= most
+    for level, answer in list(zip(levels, answers, strict=True))[::9]:
+        # the convex hull of both directions, which are inverse to one another
+        one, other = (tradeoff(text, way)(level, 8) for way in ("remove", "add"))
+        assert answer.upper <= min(one.upper, other.upper)
+        assert answer.lower >= 1 - found.delta(real(0), 15).upper - level
 
 
 @pytest.mark.parametrize("slack", [F(0), F(1, 20)])

@@ -14,12 +14,13 @@ from oracles import scaled
 from dpexact import balls, delta, delta_bounds, parse, reals
 from dpexact.accounting.closed_form import gaussian_divergence
 from dpexact.accounting.profiles import profile
-from dpexact.accounting.reflection import reflected
+from dpexact.accounting.reflection import Mirrored, reflected
 from dpexact.arguments import DIRECTIONS, Direction
 from dpexact.certificate_checker_mpfr import checking
 from dpexact.certificates import certificate
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
+from dpexact.reals import Real
 from dpexact.tradeoffs import LaplaceTradeoff
 
 levels = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(49, 50), max_denominator=60)
@@ -161,3 +162,33 @@ def test_a_delta_of_more_bits_than_numbers_may_have_is_no_bad_input() -> None:
     found = delta("poisson(gaussian(1/1000), 1/10)", "1600000", digits=3)
     assert found.digits >= 3
     assert reals.bits_of(Fraction(found.lower)) > reals.MAX_BITS
+
+
+@given(
+    st.lists(
+        st.tuples(st.fractions(Fraction(1, 100), 9), st.fractions(0, 1), st.booleans()), max_size=40
+    )
+)
+def test_only_what_a_bound_proves_is_taken_for_proved(asked) -> None:
+    """Delta is ``1/(1 + eps)``, and points are rational or not."""
+    found = profile(parse("gaussian(1)"))
+
+    def is_below(at: Real, level: Real) -> bool:
+        with balls.precision(200):
+            return bool(1 / (1 + balls.ball(at)) <= balls.ball(level))
+
+    points = {
+        i: (reals.logarithm(real(1 + x)) if log else real(x), real(level))
+        for i, (x, level, log) in enumerate(asked)
+    }
+    left = Mirrored(found, found, is_below)._unproved(points)
+    assert left == [i for i, point in points.items() if not is_below(*point)]
+    assert Mirrored(found, found)._unproved(points) == [*points]
+
+
+def test_neighbours_are_proved_together() -> None:
+    found, calls = profile(parse("gaussian(1)")), []
+    ask = Mirrored(found, found, lambda *at: calls.append(at) or True)
+    points = [real(Fraction(k, 100)) for k in range(1, 801)]
+    assert ask.deltas(points, 4) == found.deltas(points, 4)
+    assert len(calls) == 100

@@ -47,6 +47,7 @@ _SPREAD: Final = 3.0
 #: How much more work that line may be than is allowed for one of them, and than the last one's is.
 _SHARED_WORK: Final = 4
 _DEARER: Final = 4
+_FEW_NODES: Final = 100
 _NOTHING: Final = Enclosure(Fraction(0), math.inf)
 #: Digits and bits beyond those of each alone, since the line is the best of none.
 _SPARE: Final = 1
@@ -243,12 +244,16 @@ def _shared_plan(
 ) -> tuple[Plan | None, Sequence[_Stop]]:
     """One plan for the most steps and those of fewer that cost it little more; None for few."""
     with suppress(ArithmeticError, ValueError):
-        last = _query(*group[-1], roots, delta, digits)
-        plan = _planned([last], _SHARED_WORK * group[-1][1].max_work)
+        last, most = _query(*group[-1], roots, delta, digits), _SHARED_WORK * group[-1][1].max_work
+        alone: Plan | None = None
         while len(group) > 1:
             with suppress(ArithmeticError, ValueError):
-                first = _query(*group[0], roots, delta, digits)
-                return _planned([first, last], _DEARER * plan.work), group
+                plan = _planned([_query(*group[0], roots, delta, digits), last], most)
+                # proposes: whether it is too much; of so few nodes no line takes much less
+                if plan.count > _FEW_NODES:
+                    alone = alone or _planned([last], most)
+                if alone is None or plan.work <= _DEARER * alone.work:
+                    return plan, group
             # proposes: whom it serves
             middle = math.sqrt(group[0][0] * group[-1][0])
             group = [(n, profile) for n, profile in group if n > middle]

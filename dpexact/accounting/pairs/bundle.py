@@ -36,7 +36,7 @@ _Together: TypeAlias = "Callable[[Cloud, Degrees], Sequence[_Row]]"
 _T = TypeVar("_T")
 
 #: Beginnings of a log that run no more often are products of their steps.
-FEWEST_RUNS: Final = 400
+FEWEST_RUNS: Final = 100
 _PARTS: Final = (0.2, 0.35, 0.5, 0.62, 0.75, 0.87, 1 + 2**-40)
 #: Of these parts boxes are chosen by.
 _LOOKED_AT: Final = (0, 3, 6)
@@ -221,16 +221,17 @@ class Bundle(Pair):
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """Likewise; the error is bounded on parts of the line, the lower ones more narrowly."""
         # proposes: where parts end
-        heights = [step * count * share for share in _PARTS]
-        estimate, start = self.decay_estimate(c), self.cumulant(c).value
-        falls = [0.0, *(start - estimate(height) for height in heights[:-1])]
-        # proposes: how accurate a part need be, since what is there has decayed
-        asked = [
-            (Power(self._power(c), height), max(1.0, accuracy - max(0.0, fall)))
-            for height, fall in zip(heights, falls, strict=True)
-        ]
-        key, longest = ("line", c, step, count, accuracy), self.first(self.cloud.last.place)
-        totals, errors = self._keep(partial(longest._lines, asked, *key), "lines", *key)
+        heights, key = [step * count * x for x in _PARTS], ("line", c, step, count, accuracy)
+
+        def lines() -> tuple[acb_mat, arb_mat]:
+            estimate, start = self.decay_estimate(c), self.cumulant(c).value
+            falls = [0.0, *(max(0.0, start - estimate(height)) for height in heights[:-1])]
+            each = zip(heights, falls, strict=True)
+            # proposes: how accurate a part need be, since what is there has decayed
+            asked = [(Power(self._power(c), at), max(1.0, accuracy - fall)) for at, fall in each]
+            return self.first(self.cloud.last.place)._lines(asked, *key)
+
+        totals, errors = self._keep(lines, "lines", *key)
         row = self._place
         values, place = [], 0
         for n in range(count + 1):

@@ -65,6 +65,8 @@ class SharedLines(Profile):
 
     #: Whether the direction is that of adding a record.
     add: bool
+    #: Whether points are answered that share no line, and those of lines that give no answer.
+    alone: bool
 
     @abstractmethod
     def question(self, epsilon: float) -> Question:
@@ -87,14 +89,15 @@ class SharedLines(Profile):
         near = {at: approximate(at) for at in epsilons}
         waiting = sorted(near, key=near.__getitem__, reverse=not self.add)  # gaps fall
         while waiting:
-            first = waiting[0]
+            first, group = waiting[0], waiting[:1]
             with suppress(ArithmeticError, ValueError):
                 reach = (1 - _SHARE) * self.question(near[first]).gap
                 group = [at for at in waiting if abs(near[at] - near[first]) <= reach]
                 if len(group) > 1:
                     found.update(self._on_line(group, near, digits))
             if first not in found:
-                found[first] = self.delta(first, digits)
+                left = dict.fromkeys(group, Enclosure(_ZERO, _ONE, self.method))
+                found |= {first: self.delta(first, digits)} if self.alone else left | found
             waiting = [at for at in waiting if at not in found]
         return [found[at] for at in epsilons]
 
@@ -147,6 +150,8 @@ class SharedLines(Profile):
                 # proposes: finer lines, where one was too coarse at the target it was planned for
                 fine += 0.0 if guide is None else _SPARE
                 answer, guide = self.epsilon(at, digits), None
+                if not self.alone and answer.digits < digits:
+                    break
                 # proposes: whether there is a line for those that follow
                 reached = answer.digits >= digits and 0 < answer.lower < math.inf
                 # proposes: likewise
@@ -154,7 +159,8 @@ class SharedLines(Profile):
                     with suppress(ArithmeticError, ValueError):
                         guide = self._guide(float(answer.lower), logs[at], fine)
             found[at] = answer
-        return [found[at] for at in deltas]
+        nothing = Enclosure(_ZERO, math.inf, self.method)
+        return [found.get(at, nothing) for at in deltas]
 
     def _guide(self, near: float, log: float, digits: float) -> _Guide:
         """At an answer."""

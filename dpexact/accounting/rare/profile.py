@@ -75,12 +75,14 @@ _TRIVIAL: Final = 96
 class RareProfile(SharedLines):
     """Gaussians on Poisson samples of small rates, in ``rows`` of equal steps.
 
-    ``add`` is the direction; ``max_work`` bounds the multiplications of one evaluation.
+    ``add`` is the direction; ``max_work`` bounds the multiplications of one evaluation; points that
+    share no line are left to others if not ``alone``.
     """
 
     rows: tuple[Row, ...]
     add: bool
     max_work: int = MAX_WORK
+    alone: bool = True
 
     method = "contour"
     shares = True
