@@ -13,7 +13,7 @@ from dpexact.accounting.heterogeneous.refinement import GridComposition
 from dpexact.accounting.lattice_product import LatticeComposition
 from dpexact.accounting.pairs.lattice import MAX_ATOMS, commensurate
 from dpexact.accounting.pairs.response import Response
-from dpexact.accounting.profile import Fallback, InfiniteLoss, Profile
+from dpexact.accounting.profile import Fallback, FirstToReach, InfiniteLoss, Profile
 
 #: Halves of so few outcomes are cheaper than a lattice law.
 _FEW: Final = 1 << 12
@@ -21,8 +21,9 @@ _FEW: Final = 1 << 12
 _WINDOW: Final = 40
 #: So few outcomes of all mechanisms but those most often repeated are summed one by one.
 _FEW_TYPES: Final = 256
-#: So many different ``eps_i`` hardly ever turn together, and a contour is short.
-_MANY: Final = 200
+#: So many different ``eps_i`` rarely turn together, then hardly ever, and a contour is short; of
+#: more, a grid takes too long.
+_SOME, _MANY, _MOST = 130, 200, 1000
 
 
 def different_responses(parameters: Parameters, infinite: InfiniteLoss) -> Profile:
@@ -30,7 +31,7 @@ def different_responses(parameters: Parameters, infinite: InfiniteLoss) -> Profi
 
     Counts on a lattice and few outcomes first; then a lattice law cut at its tails; then binomial
     sums when all but one ``eps_i`` are repeated little; then up to 40 arbitrary ``eps_i`` by
-    meeting in the middle; then, of very many, the contour of two blurs; then the grid.
+    meeting in the middle; then the grid, and of many the contour of two blurs.
 
     Raises:
         UnsupportedMechanism: too many mechanisms, even for the grid.
@@ -53,10 +54,14 @@ def different_responses(parameters: Parameters, infinite: InfiniteLoss) -> Profi
     if not meeting.is_long:
         return meeting
     # proposes: likewise
-    if len(parameters) < _MANY:
+    if len(parameters) < _SOME:
         return GridComposition(parameters, infinite)
     from dpexact.accounting.contour.atoms import AtomsProfile
     from dpexact.accounting.pairs.response_sums import Leak
 
     atoms = AtomsProfile([*pairs, (Leak(infinite.masses), 1)], infinite)
-    return Fallback(atoms, lambda: GridComposition(parameters, infinite))
+    if len(parameters) > _MOST:
+        return Fallback(atoms, lambda: GridComposition(parameters, infinite))
+    grid = GridComposition(parameters, infinite)
+    routes = (grid, atoms) if len(parameters) < _MANY else (atoms, grid)
+    return FirstToReach(*routes)

@@ -1,6 +1,7 @@
 """Composition of different approx_dp: every route against all subsets, and against each other."""
 
 import math
+import random
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -554,3 +555,15 @@ def test_beyond_the_range_of_floats_the_grid_is_wide_but_right(point):
     assert several.largest is not None
     spread = several.delta(real(point), 6)
     assert spread.lower > Fraction(9, 10)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "low", "high", "digits"), [(150, 1, 50, 10), (210, 1000, 2500, 8)]
+)
+def test_of_many_the_grid_and_the_contour_stand_behind_one_another(number, low, high, digits):
+    """Each alone lacks the digits of one of them."""
+    chance = random.Random(7)
+    drawn = (chance.uniform(low, high) / 1000 for _ in range(number))
+    mechanism = "*".join(f"pure_dp({eps:.7f})" for eps in drawn)
+    assert dpexact.epsilon(mechanism, "1e-4", digits).digits >= digits
