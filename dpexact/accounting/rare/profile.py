@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Final
 
@@ -60,7 +61,7 @@ _GLANCE: Final = 4.0
 #: So many digits of delta take about as long as its floats.
 _ROUGH: Final = 2
 #: By how much less than their target floats of a line are rounded that is not placed for them.
-_ROUNDED: Final = 1e-2
+_ROUNDED: Final = 1e-4
 #: By this much, as a power of e, delta at 0 is above a target that is not looked for there.
 _PLAINLY: Final = 2.0
 #: Logarithms of delta over the target, and shares of gaps, between which one fine plan serves.
@@ -81,6 +82,8 @@ class RareProfile(SharedLines):
     rows: tuple[Row, ...]
     add: bool
     max_work: int = MAX_WORK
+    #: The last line of each direction, which they share.
+    lines: dict[bool, Inversion] = field(default_factory=dict, compare=False, repr=False)
 
     method = "contour"
     shares = True
@@ -113,8 +116,10 @@ class RareProfile(SharedLines):
         with precision(_TRIVIAL):
             if ball(epsilon) >= largest_added(self.rows):
                 return True
-        log = approximate_log(level)
-        return balls.at_most(added_bound(self.rows, epsilon, log), level)
+        with suppress(ArithmeticError, ValueError, KeyError):
+            if self.lines[False].reversed_is_below(epsilon, level):
+                return True
+        return balls.at_most(added_bound(self.rows, epsilon, approximate_log(level)), level)
 
     @cached_property
     def expected(self) -> float:
@@ -201,7 +206,8 @@ class RareProfile(SharedLines):
     def inverted(self, ask: Question, log_tolerance: float, plan: Plan | None = None) -> Inversion:
         plan = plan or self._plan(ask, log_tolerance)
         with precision(plan.bits):
-            return Inversion(self.rows, plan)
+            found = self.lines[self.add] = Inversion(self.rows, plan)
+        return found
 
     # --- delta ------------------------------------------------------------------------------------
 
@@ -276,7 +282,8 @@ class RareProfile(SharedLines):
         reason = "the bounds did not shrink as expected"
         for _ in range(_PASSES):
             try:
-                inversion = self.inverted(ask, log - (wanted + margin) * _LN10, plan)
+                log_tolerance = log - (wanted + margin) * _LN10
+                inversion = self.inverted(ask.with_other(wanted), log_tolerance, plan)
             except TooExpensive as cause:
                 reason = str(cause)
                 break
@@ -376,8 +383,9 @@ class RareProfile(SharedLines):
         gap, epsilon, _ = placed(self._top, self.add, at)
         ask = self.question(epsilon)
         steepness = slope * (self._top / gap if self.add else 1.0)
+        wanted = digits_of_delta(digits, steepness)
         try:
-            plan = self._plan(ask, log_target - digits_of_delta(digits, steepness) * _LN10)
+            plan = self._plan(ask.with_other(wanted), log_target - wanted * _LN10)
         except TooExpensive:
             return None, math.inf
         # floats have no powers
