@@ -61,7 +61,7 @@ _GLANCE: Final = 4.0
 #: So many digits of delta take about as long as its floats.
 _ROUGH: Final = 2
 #: By how much less than their target floats of a line are rounded that is not placed for them.
-_ROUNDED: Final = 1e-4
+_ROUNDED: Final = 1e-2
 #: By this much, as a power of e, delta at 0 is above a target that is not looked for there.
 _PLAINLY: Final = 2.0
 #: Logarithms of delta over the target, and shares of gaps, between which one fine plan serves.
