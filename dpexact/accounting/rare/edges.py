@@ -63,18 +63,17 @@ class Edges:
         far_order, near_order, upper, lower = orders
         rule, near_rule, far_rule = rules
         inside, outer = row.window(far, None), row.window(None, far)
-        middle, flat = row.window(far, near), np.zeros_like(row.loss)
+        flat = np.zeros_like(row.loss)
         found = [
             self._real(inside, 1 + upper, row.times),
             self._real(outer, -far_order),
             self._real(flat, -far_order, row.times),
             self._turned((far, near), angle, self._top, row.times if near is None else 1),
-            self._real(middle, rho),
             self._turned((far, near), rule.angle),
         ]
         # proposes: likewise
         if far_rule is not None:
-            found += [self._mass(far_rule.angle, order) for order in (0.0, 1.0)]
+            found.append(self._mass(far_rule.angle))
         # proposes: likewise
         if lower:
             found.append(self._real(inside, -lower, row.times))
@@ -84,7 +83,7 @@ class Edges:
             found += [
                 self._real(small, 1 + near_order, row.times, near),
                 self._real(small, rho, row.times, near),
-                self._real(middle, 1 + upper),
+                self._real(row.window(far, near), 1 + upper),
                 self._turned((near, self.tiny), near_rule.angle),
             ]
         return _balanced(row, last_cell(row, far), found)
@@ -111,12 +110,12 @@ class Edges:
         beyond = self._hump(scales[0], rho - 1, math.log(math.cos(row.root * angle)))
         return Bounded(law, window, power, steep, ceiling, beyond, times)
 
-    def _mass(self, angle: float, order: float) -> Bounded:
+    def _mass(self, angle: float) -> Bounded:
         """One of what is far, which has no chords."""
         row, flat = self.row, np.zeros_like(self.row.loss)
         window = heights(row, None, self.far, np.array([angle]))[0]
         beyond = -row.shape * math.log(math.cos(row.root * angle))
-        return Bounded(row.density + order * row.ratio, window, flat, flat, window, beyond, 1)
+        return Bounded(row.density + row.ratio, window, flat, flat, window, beyond, 1)
 
     def _hump(self, scale: float, power: float, turn: float = 0.0) -> float:
         """The largest of a window and a power on the right of the picture."""

@@ -185,9 +185,7 @@ def _height(window: Window, ratio: Complexes) -> Complexes:
 def _tail(window: Window, v: Complexes) -> Complexes:
     near = v.real < 4 * window.shape
     at = np.where(near, v, 0)
-    total = np.ones_like(v)
-    for j in range(window.shape - 1, 0, -1):
-        total = 1 + total * at / j
+    total = 1 + np.cumprod(at[..., None] / np.arange(1, window.shape), axis=-1).sum(axis=-1)
     found: Complexes = np.where(near, np.exp(-at) * total, 0)
     return found
 

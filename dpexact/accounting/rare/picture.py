@@ -19,6 +19,8 @@ from dpexact.kept import cached_property
 
 #: How far from where one loss is the gap a scale is looked for, and how closely.
 _FARTHEST, _FINE = 12.0, 0.02
+#: How many orders on both sides of one that is about the best.
+_ABOUT = 2
 #: A scale above which a smaller one is looked for, as a logarithm.
 _LOUD = 20.0
 _REACH = 13.0
@@ -176,16 +178,18 @@ class Picture:
 
     # --- what the windows leave out ---------------------------------------------------------------
 
-    def far_bound(self, orders: Floats, scale: float) -> tuple[float, float]:
-        """``(log bound, order)`` for far losses whose sum is small."""
-        laws, wholes = self._back
-        tails = [
-            log_sum(law + log_below(self.shape, row.over(scale)))
-            for law, row in zip(laws, self.rows, strict=True)
+    def far_bound(self, scale: float, among: slice = slice(None)) -> tuple[float, int]:
+        """``(log bound, place of the order)`` for far losses whose sum is small."""
+        laws, wholes, logs = self._back
+        some = [
+            math.log(row.times)
+            + log_sum(law[among] + log_below(self.shape, row.over(scale)))
+            - whole[among]
+            for row, law, whole in zip(self.rows, laws, wholes, strict=True)
         ]
-        logs = log_chernoffs(orders) + self.ask.gap + self.with_some(tails, wholes) + EXCESS
-        at = int(np.argmin(logs))
-        return float(logs[at]), float(orders[at])
+        found = logs[among] + (some[0] if len(some) == 1 else log_sum(np.stack(some, axis=-1)))
+        at = int(np.argmin(found))
+        return float(found[at]), at + (among.start or 0)
 
     @cached_property
     def back_orders(self) -> Floats:
@@ -204,11 +208,13 @@ class Picture:
         return math.sqrt(variance)
 
     @cached_property
-    def _back(self) -> tuple[list[Floats], list[Floats]]:
-        """The logarithms of the tilted laws, times ``e^{b gap}``, and of sums without that."""
-        bases = [row.density - self.back_orders[:, None] * row.loss for row in self.rows]
-        lift = self.back_orders[:, None] * self.ask.gap
-        return [base + lift for base in bases], [log_sum(base) for base in bases]
+    def _back(self) -> tuple[list[Floats], list[Floats], Floats]:
+        """The logarithms of the tilted laws, of their sums, and of all other factors."""
+        laws: list[Floats]
+        laws = [row.density - self.back_orders[:, None] * row.loss for row in self.rows]
+        wholes = [log_sum(law) for law in laws]
+        logs = log_chernoffs(self.back_orders) + (1 + self.back_orders) * self.ask.gap
+        return laws, wholes, logs + self.product(wholes) + EXCESS
 
     def steep_orders(self, scale: float) -> Floats:
         """Orders tried of losses that a window of this scale lets through."""
@@ -247,8 +253,11 @@ class Picture:
     def far_scale(self, tolerance: float) -> float:
         """The least scale at which far losses are known well enough, or do not matter."""
 
+        best = self.far_bound(self.centre)[1]
+        among = slice(max(0, best - _ABOUT), best + _ABOUT + 1)
+
         def missing(scale: float) -> float:
-            bound = self.far_bound(self.back_orders, scale)[0]
+            bound = self.far_bound(scale, among)[0]
             return (bound if self.ask.add else min(bound, self.far_mass(scale))) - tolerance
 
         def weight(scale: float) -> float:

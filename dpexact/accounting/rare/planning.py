@@ -129,7 +129,7 @@ def _planned(
     height = height_for(scales, line, tolerance, by_powers)
     far, near, tiny, high = scales.far, scales.near, height.tiny, math.exp(scales.far)
     near_order = picture.near_bound(near)[1] if near is not None else 0.5 / high
-    far_order = picture.far_bound(picture.back_orders, far)[1]
+    far_order = float(picture.back_orders[picture.far_bound(far)[1]])
     orders = far_order, near_order, line.upper, line.lower
     found = [_rules(scales, line, height, own, tolerance) for own in height.rows]
     rows = []

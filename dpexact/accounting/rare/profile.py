@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
@@ -64,6 +64,8 @@ _ROUGH: Final = 2
 _ROUNDED: Final = 1e-2
 #: By this much, as a power of e, delta at 0 is above a target that is not looked for there.
 _PLAINLY: Final = 2.0
+#: By how much, likewise, a saddle point may err there.
+_UNSURE: Final = 0.6
 #: Logarithms of delta over the target, and shares of gaps, between which one fine plan serves.
 _FIRST: Final = 3.0
 _SERVED: Final = 0.06
@@ -299,15 +301,19 @@ class RareProfile(SharedLines):
 
     def _at_zero(self, delta: Real, target: float) -> Enclosure | None:
         """Epsilon if it is 0, or None where delta at 0 is certainly above the target."""
-        zero = reals.rational(0)
-        value = self._estimate(self.question(0.0), math.log(target))[1]
+        zero, ask, wanted = reals.rational(0), self.question(0.0), math.log(target)
+        # both directions are alike there, and the saddle point of adding tells about what they are
+        log = about(replace(ask, add=True))
+        # proposes: whether a line is asked, too
+        near = abs(log - wanted) < _UNSURE
+        value = self._estimate(ask, wanted)[1] if near else math.exp(log)
         # proposes: whether to look at 0, and how finely; balls decide what is met there
         if value > 1.001 * target:
             return None
         # proposes: likewise
-        about = math.log(value) if value > 0.001 * target else None
+        known = math.log(value) if value > 0.001 * target else None
         # proposes: likewise
-        found = self._delta(zero, 2 if value < 0.9 * target else 12, about)
+        found = self._delta(zero, 2 if value < 0.9 * target else 12, known)
         with precision(_TRIVIAL):
             aim = ball(delta)
             if balls.at_most(found, delta):
