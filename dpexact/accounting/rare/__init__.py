@@ -4,5 +4,5 @@ Losses are sorted by smooth windows into small, middle and large ones, so that t
 those of one scale only. Inside, each module imports only from those before it::
 
     rows, windows < law < picture < rules < lines < edges < planning
-    planning < inversion, estimate, added < many < profile
+    planning < inversion, estimate, added < many < searching < profile
 """

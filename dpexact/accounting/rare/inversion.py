@@ -23,8 +23,7 @@ from dpexact.accounting.rare.plan import Plan
 from dpexact.accounting.rare.powers import fallen, large_line, real_powers, tiny_line
 from dpexact.accounting.rare.rows import Row, largest_added, lost, product, with_some
 from dpexact.accounting.rare.windows import Window
-from dpexact.balls import ball, precision
-from dpexact.reals import Real
+from dpexact.balls import precision
 
 #: Bounds need few digits.
 _BOUND_BITS = 64
@@ -250,11 +249,9 @@ class Inversion:
         found = (centre - tail - above - below).lower().union((centre + tail + slack).upper())
         return found * epsilon.exp() if plan.add else found
 
-    def reversed_is_below(self, epsilon: Real, level: Real) -> bool:
-        """Whether delta of adding, ``1 - e^eps + e^eps D(-eps)``, is at most that [7]."""
-        with precision(self.plan.bits):
-            at = ball(epsilon)
-            return bool(at.exp() * self.delta(-at) - at.expm1() <= ball(level))
+    def reversed(self, at: arb) -> arb:
+        """Delta of adding, ``1 - e^eps + e^eps D(-eps)``, by a line of removing [7]."""
+        return at.exp() * self.delta(-at) - at.expm1()
 
     def _known(self, gap: arb) -> arb:
         """The known part of the aliases [6]."""
