@@ -18,7 +18,7 @@ from dpexact.accounting.rare.picture import RowPicture, log_above, log_sum
 from dpexact.accounting.rare.rules import ANGLES, heights, last_cell
 
 #: What a cell may add to the logarithm of what cells bound: of a power, and of what counts once.
-_OF_POWER, _OF_PART = 0.3, 1.0
+_OF_POWER, _OF_PART = 0.2, 0.5
 #: The logarithm of what a ray may add, bounds on widths, and how fast widths change.
 _OF_RAY, _NARROWEST, _WIDEST, _CHANGE = -3.0, 0.01, 1.5, 0.7
 #: How far beyond the shape windows are looked at on the right of the picture, and how often.

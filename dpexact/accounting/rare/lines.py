@@ -184,7 +184,7 @@ def height_for(scales: Scales, line: Line, tolerance: float, by_powers: bool) ->
             return float(decayed + weight) - math.log(math.pi) - log_u
 
         first = math.log(0.5 / picture.ask.gap)
-        top = _until(tail, first, math.log(most), tolerance) * _HIGHER
+        top = _until(tail, first, math.log(most), tolerance - EXCESS) * _HIGHER
         return top, decays(top)
 
     top, lowest = height(heavy, [turned.imag for turned in turns], 1e8 / picture.ask.gap)
