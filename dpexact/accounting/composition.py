@@ -64,7 +64,7 @@ class Composition:
     rho: Real = ZERO
     xi: Real = ZERO
     #: What an engine keeps of one direction for the other, if the composition faces both alike.
-    kept: dict[Direction, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
+    kept: dict[str, Any] = field(init=False, default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(

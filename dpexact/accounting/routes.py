@@ -121,7 +121,7 @@ def _windows(c: Composition, direction: Direction) -> RareProfile | None:
     from dpexact.accounting.rare.rows import Row
 
     rows = tuple(Row(x.inner.noise, x.q, n) for x, n in c.samples if x.inner.noise is not None)
-    found = RareProfile(rows, direction == "add")
+    found = RareProfile(rows, direction == "add", lines=c.kept.setdefault("rare", {}))
     # of two different steps there is an integral
     return found if len(rows) == 1 or (found.is_rare and found.count > 2) else None
 

@@ -81,6 +81,8 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.rare.planning", "_LOUD", (0.0, 5.0)),
     ("accounting.rare.planning", "_ROOM", (0.0, 5.0)),
     ("accounting.rare.lines", "_TINY", (0.0, 1.0)),
+    ("accounting.rare.edges", "_OF_POWER", (10.0, 1e4)),
+    ("accounting.rare.edges", "_OF_PART", (10.0, 1e4)),
     ("accounting.pairs.mixture_rules", "MAX_NODES", (50, 400)),
     ("accounting.pairs.mixture_rules", "MOST_NODES", (10, 200)),
     ("accounting.renyi.sampled_gaussian", "ATTEMPTS", (1,)),

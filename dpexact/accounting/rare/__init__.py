@@ -3,6 +3,6 @@
 Losses are sorted by smooth windows into small, middle and large ones, so that the inversion sees
 those of one scale only. Inside, each module imports only from those before it::
 
-    rows, windows < law < picture < rules < lines < planning
-    planning < inversion, estimate, added < many < profile
+    rows, windows < law < picture < rules < lines < edges < planning
+    planning < inversion, estimate, added < many < searching < profile
 """

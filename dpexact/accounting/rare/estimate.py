@@ -46,22 +46,24 @@ class Estimate:
     def __init__(self, ask: Question, plan: Plan) -> None:
         self.ask, self.plan = ask, plan
         self._nodes = plan.abscissa + 1j * plan.step * np.arange(plan.count + 1)
-        lines, above = [], []
+        lines, above, rounded = [], [], np.zeros(1)
         for row, own in zip(ask.rows, plan.rows, strict=True):
-            lines.append(self._line(row, plan.middle, own.rule))
+            line, weight = self._line(row, plan.middle, own.rule)
+            lines.append(line)
             if plan.near is not None and own.near_rule is not None:
-                above.append(lines[-1])
-                lines[-1] = self._line(row, plan.near, own.near_rule)
+                above.append(line)
+                lines[-1] = self._line(row, plan.near, own.near_rule)[0]
+            rounded = rounded + _EPSILON * row.times * weight / abs(lines[-1])
         # with the factor of the gap, as either alone may overflow
         total = np.exp(self._product(map(np.log, lines)) - plan.abscissa * ask.gap)
+        total = total / (self._nodes * (self._nodes + 1))
+        #: By about how much floats round delta at the gap of the plan.
+        self.rounding = plan.step / math.pi * float((abs(total) * rounded).sum())
         if plan.near is not None:
             ratios = (m / n for m, n in zip(above, lines, strict=True))
             total = total * np.expm1(self._product(map(_log1p, ratios)))
-        total = total / (self._nodes * (self._nodes + 1))
         total[0] /= 2
         self._row = total
-        #: By about how much floats round delta at the gap of the plan.
-        self.rounding = _EPSILON * ask.count * plan.step / math.pi * float(abs(total).sum())
         every = list(zip(ask.rows, [own.real_rules for own in plan.rows], strict=True))
         far = [
             (0.0, 0.0) if rules[0] is None else self._sums(row, plan.far, rules[0])
@@ -99,7 +101,8 @@ class Estimate:
         finite: Complexes = np.where(np.isfinite(weights), weights, 0)
         return finite * scale, loss
 
-    def _line(self, row: FloatRow, window: Window, rule: Rule) -> Complexes:
+    def _line(self, row: FloatRow, window: Window, rule: Rule) -> tuple[Complexes, float]:
+        """At all nodes, and what the weights are together."""
         weights, loss = self._weights(row, window, rule, 1 + self.plan.abscissa)
         keep = abs(weights) > 1e-17 * abs(weights).max()
         weights, loss = weights[keep], loss[keep]
@@ -109,7 +112,7 @@ class Estimate:
         turn = 1j * self.plan.step * loss
         giant = weights * np.exp(np.multiply.outer(np.arange(-(-count // big)) * big, turn))
         line: Complexes = (giant @ np.exp(np.multiply.outer(turn, np.arange(big)))).ravel()[:count]
-        return line
+        return line, float(abs(weights).sum())
 
     def _mass(
         self, far: Sequence[float], middle: Sequence[float], under: bool
@@ -182,9 +185,7 @@ def _height(window: Window, ratio: Complexes) -> Complexes:
 def _tail(window: Window, v: Complexes) -> Complexes:
     near = v.real < 4 * window.shape
     at = np.where(near, v, 0)
-    total = np.ones_like(v)
-    for j in range(window.shape - 1, 0, -1):
-        total = 1 + total * at / j
+    total = 1 + np.cumprod(at[..., None] / np.arange(1, window.shape), axis=-1).sum(axis=-1)
     found: Complexes = np.where(near, np.exp(-at) * total, 0)
     return found
 

@@ -249,6 +249,10 @@ class Inversion:
         found = (centre - tail - above - below).lower().union((centre + tail + slack).upper())
         return found * epsilon.exp() if plan.add else found
 
+    def reversed(self, at: arb) -> arb:
+        """Delta of adding, ``1 - e^eps + e^eps D(-eps)``, by a line of removing [7]."""
+        return at.exp() * self.delta(-at) - at.expm1()
+
     def _known(self, gap: arb) -> arb:
         """The known part of the aliases [6]."""
         c, x, masses = self._c, self.period, self._middle

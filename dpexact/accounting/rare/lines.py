@@ -15,7 +15,7 @@ import numpy as np
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.contour.product import log_chernoffs
 from dpexact.accounting.pairs.pair import TooExpensive, short
-from dpexact.accounting.rare.picture import CELL, Picture, RowPicture, crossing, log_sum
+from dpexact.accounting.rare.picture import EXCESS, Picture, RowPicture, crossing, log_sum
 from dpexact.accounting.rare.rules import ANGLES, POWER_ANGLES, heights, powered, turned_losses
 
 #: Abscissas tried, over the gap; those beyond the second where windows are narrow beside it.
@@ -38,25 +38,18 @@ class Scales:
     far: float
     near: float | None
 
-    def moments(
-        self, row: RowPicture, order: float | Floats, cell: float = 0.0
-    ) -> tuple[Floats, Floats]:
-        """``log`` of about the moments of what is inside and in the middle, or of their bounds."""
-        orders, shift = 1 + np.asarray(order), -row.root * cell
-        tilted = row.density + np.multiply.outer(orders, row.loss)
-        # windows at the left ends of cells, and chords, raised to the power of the count
-        if cell:
-            slopes = np.multiply.outer(cell * orders, -np.expm1(-row.loss))
-            tilted += np.log1p(slopes**2 / 12)
-        every = log_sum(tilted + row.window(self.far, None, shift))
+    def moments(self, row: RowPicture, order: float | Floats) -> tuple[Floats, Floats]:
+        """``log`` of about the moments of what is inside and in the middle."""
+        tilted = row.density + np.multiply.outer(1 + np.asarray(order), row.loss)
+        every = log_sum(tilted + row.window(self.far, None))
         if self.near is None:
             return every, every
-        return every, log_sum(tilted + row.window(self.far, self.near, shift))
+        return every, log_sum(tilted + row.window(self.far, self.near))
 
-    def moment(self, order: float | Floats, cell: float = 0.0) -> Floats:
+    def moment(self, order: float | Floats) -> Floats:
         """Likewise of what is neither far nor all near."""
         picture = self.picture
-        each = (self.moments(row, order, cell) for row in picture.rows)
+        each = (self.moments(row, order) for row in picture.rows)
         inside, middle = zip(*each, strict=True)
         if self.near is None:
             return picture.product(inside)
@@ -98,11 +91,11 @@ def line_for(scales: Scales, tolerance: float, in_floats: bool) -> Line:
     ask, root, high = picture.ask, picture.root, math.exp(scales.far)
     gap = ask.gap
     uppers = picture.steep_orders(scales.far)
-    over = log_chernoffs(uppers) + scales.moment(uppers, CELL / root)
-    over -= uppers * ask.least + tolerance
+    over = log_chernoffs(uppers) + scales.moment(uppers) + ask.weight(uppers)
+    over += EXCESS - tolerance
     trials = _TRIALS[max(_STEEPEST, 0.5 * gap / high, gap if root < 1 else 0.0) > _TRIALS] / gap
     lines = trials if not ask.add else -1 - trials
-    peaks = scales.moment(lines) - lines * ask.heaviest - np.log(trials * (trials + 1))
+    peaks = scales.moment(lines) + ask.weight(lines) - np.log(trials * (trials + 1))
     lowers = picture.back_orders
     under = log_chernoffs(lowers) + scales.moment(-1 - lowers) + (1 + lowers) * gap
     under -= tolerance - SURE
@@ -143,6 +136,9 @@ class RowHeight(NamedTuple):
     decayed: Floats
     within: Floats
     power_angle: float
+    #: The real and the imaginary part of the exponent, ``rho`` and ``-u`` times losses.
+    powers: Floats
+    falls: Floats
 
 
 class Height(NamedTuple):
@@ -184,11 +180,11 @@ def height_for(scales: Scales, line: Line, tolerance: float, by_powers: bool) ->
             least = [logs.min() for logs in decays(math.exp(log_u))]
             moduli = [np.logaddexp(*logs) for logs in zip(smalls, least, strict=False)]
             decayed = picture.with_some(least, moduli) if moduli else picture.product(least)
-            weight = line.abscissa * picture.ask.heaviest
-            return float(decayed) - weight - math.log(math.pi) - log_u
+            weight = picture.ask.weight(line.abscissa)
+            return float(decayed + weight) - math.log(math.pi) - log_u
 
         first = math.log(0.5 / picture.ask.gap)
-        top = _until(tail, first, math.log(most), tolerance) * _HIGHER
+        top = _until(tail, first, math.log(most), tolerance - EXCESS) * _HIGHER
         return top, decays(top)
 
     top, lowest = height(heavy, [turned.imag for turned in turns], 1e8 / picture.ask.gap)
@@ -202,7 +198,8 @@ def height_for(scales: Scales, line: Line, tolerance: float, by_powers: bool) ->
         reach = math.log(top + abs(rho) + 1)
         tiny = -reach - _TINY - (math.log(picture.shape) + 1) / picture.root
     withins = [float(log_sum(row.density + rho * row.loss + row.window(far, None))) for row in rows]
-    each = zip(rows, plains, heavy, lowest, withins, power_angles, strict=True)
+    powers, falls = [rho * turned.real for turned in turns], [turned.imag for turned in turns]
+    each = zip(rows, plains, heavy, lowest, withins, power_angles, powers, falls, strict=True)
     return Height(top, beyond, tiny, tuple(RowHeight(*of) for of in each))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
@@ -19,6 +19,8 @@ from dpexact.kept import cached_property
 
 #: How far from where one loss is the gap a scale is looked for, and how closely.
 _FARTHEST, _FINE = 12.0, 0.02
+#: How many orders on both sides of one that is about the best.
+_ABOUT = 2
 #: A scale above which a smaller one is looked for, as a logarithm.
 _LOUD = 20.0
 _REACH = 13.0
@@ -32,8 +34,10 @@ _SHARES = np.array([0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.
 _LARGE = np.geomspace(0.05, 80.0, 22)
 #: How many are tried of windows of a root.
 _ORDERS = 40
-#: The width of cells where windows fall, over ``sigma`` and the inverse root.
-CELL = 0.09
+#: The least gap of adding over that of removing at which one line sees both.
+_AWAY = 0.33
+#: By what power of e bounds of cells exceed what floats have.
+EXCESS = 1.0
 #: Orders tried where the sum of losses is small, over the gap.
 _LEAST_BACK, _LARGEST_BACK, _BACKS = 0.5, 600.0, 15
 #: Orders over the standard deviation of the sum; the largest of them.
@@ -58,13 +62,16 @@ class Question:
     """Delta of some rows at ``epsilon``; ``gap`` is ``epsilon`` and their :attr:`top`.
 
     In direction ``add`` ``epsilon`` is the negative of the one asked for. ``least`` and ``gap``
-    are the ends of the gaps that one line shall serve.
+    are the ends of the gaps that one line shall serve; at an ``other`` errors may be larger by
+    ``e^spare``.
     """
 
     rows: tuple[FloatRow, ...]
     gap: float
     add: bool
     share: float = 1.0
+    other: float = 0.0
+    spare: float = 0.0
 
     @property
     def count(self) -> int:
@@ -81,15 +88,23 @@ class Question:
         """The least gap."""
         return self.share * self.gap
 
-    @property
-    def heaviest(self) -> float:
-        """The gap at which a line weighs most."""
-        return self.gap if self.add else self.least
+    def with_other(self, digits: float) -> Question:
+        """With delta of adding, to a digit, where it may be about as large.
 
-    @property
-    def sign(self) -> int:
-        """The side of the axis on which the line runs."""
-        return -1 if self.add else 1
+        Removing takes so many digits.
+        """
+        other = 2 * self.top - self.gap
+        if self.add or other < _AWAY * self.gap:
+            return self
+        return replace(self, other=other, spare=max(0.0, digits - 1) * math.log(10))
+
+    def weight(self, order: float | Floats) -> Floats:
+        """The logarithm of ``e^{-order gap}`` where that weighs most."""
+        orders = np.asarray(order)
+        found = -orders * np.where(orders < 0, self.gap, self.least)
+        if self.other:
+            found = np.maximum(found, -orders * self.other - self.spare)
+        return found
 
 
 def largest_loss(rows: Sequence[FloatRow]) -> float:
@@ -163,17 +178,18 @@ class Picture:
 
     # --- what the windows leave out ---------------------------------------------------------------
 
-    def far_bound(self, orders: Floats, scale: float) -> tuple[float, float]:
-        """``(log bound, order)`` for far losses whose sum is small."""
-        laws, wholes = self._back
-        # windows at the right ends of cells
-        tails = [
-            log_sum(law + log_below(self.shape, row.over(scale) + CELL))
-            for law, row in zip(laws, self.rows, strict=True)
+    def far_bound(self, scale: float, among: slice = slice(None)) -> tuple[float, int]:
+        """``(log bound, place of the order)`` for far losses whose sum is small."""
+        laws, wholes, logs = self._back
+        some = [
+            math.log(row.times)
+            + log_sum(law[among] + log_below(self.shape, row.over(scale)))
+            - whole[among]
+            for row, law, whole in zip(self.rows, laws, wholes, strict=True)
         ]
-        logs = log_chernoffs(orders) + self.ask.gap + self.with_some(tails, wholes)
-        at = int(np.argmin(logs))
-        return float(logs[at]), float(orders[at])
+        found = logs[among] + (some[0] if len(some) == 1 else log_sum(np.stack(some, axis=-1)))
+        at = int(np.argmin(found))
+        return float(found[at]), at + (among.start or 0)
 
     @cached_property
     def back_orders(self) -> Floats:
@@ -192,11 +208,13 @@ class Picture:
         return math.sqrt(variance)
 
     @cached_property
-    def _back(self) -> tuple[list[Floats], list[Floats]]:
-        """The logarithms of the tilted laws, times ``e^{b gap}``, and of sums without that."""
-        bases = [row.density - self.back_orders[:, None] * row.loss for row in self.rows]
-        lift = self.back_orders[:, None] * self.ask.gap
-        return [base + lift for base in bases], [log_sum(base) for base in bases]
+    def _back(self) -> tuple[list[Floats], list[Floats], Floats]:
+        """The logarithms of the tilted laws, of their sums, and of all other factors."""
+        laws: list[Floats]
+        laws = [row.density - self.back_orders[:, None] * row.loss for row in self.rows]
+        wholes = [log_sum(law) for law in laws]
+        logs = log_chernoffs(self.back_orders) + (1 + self.back_orders) * self.ask.gap
+        return laws, wholes, logs + self.product(wholes) + EXCESS
 
     def steep_orders(self, scale: float) -> Floats:
         """Orders tried of losses that a window of this scale lets through."""
@@ -212,17 +230,14 @@ class Picture:
         """``(log bound, order)`` for near losses whose sum is large."""
         orders, moments = self.steep_orders(scale), []
         for row in self.rows:
-            # windows at the left ends of cells
-            place = row.over(scale) - CELL
+            place, tilted = row.over(scale), row.density + row.loss
             window = log_above(self.shape, place)
-            tilted = row.density + row.loss
             missing = float(np.exp(log_sum(tilted + log_below(self.shape, place))))
             steep = orders[:, None] * row.loss
             grown = (np.exp(tilted + window) * np.expm1(np.minimum(steep, 600.0))).sum(axis=1)
-            slopes = CELL / self.root * orders[:, None] * -np.expm1(-row.loss)
-            large = log_sum(tilted + window + steep + np.log1p(slopes**2 / 12))
+            large = log_sum(tilted + window + steep)
             moments.append(np.where(large > 0.5, large, np.log1p(grown - missing)))
-        logs = log_chernoffs(orders) + self.product(moments) - orders * self.ask.least
+        logs = log_chernoffs(orders) + self.product(moments) + self.ask.weight(orders) + EXCESS
         at = int(np.nanargmin(logs))
         return float(logs[at]), float(orders[at])
 
@@ -238,8 +253,11 @@ class Picture:
     def far_scale(self, tolerance: float) -> float:
         """The least scale at which far losses are known well enough, or do not matter."""
 
+        best = self.far_bound(self.centre)[1]
+        among = slice(max(0, best - _ABOUT), best + _ABOUT + 1)
+
         def missing(scale: float) -> float:
-            bound = self.far_bound(self.back_orders, scale)[0]
+            bound = self.far_bound(scale, among)[0]
             return (bound if self.ask.add else min(bound, self.far_mass(scale))) - tolerance
 
         def weight(scale: float) -> float:
@@ -277,6 +295,8 @@ def log_odds(loss: float) -> float:
 
 
 _BELOW, _ABOVE, _POINTS = 5.0, 3.0, 1201
+#: The logarithm of a tail that cells only bound.
+_SMALL = -46.0
 #: How near to an end, as a share, a secant may lead.
 _MARGIN = 0.02
 
@@ -334,18 +354,25 @@ def _table(shape: int) -> tuple[Floats, Floats, Floats]:
         below[part] = log_sum(terms[:, shape:])
     far = v > shape
     below[far] = np.log1p(-np.exp(np.minimum(above[far], -1e-12)))
+    # what is small is bounded by Chernoff
+    bound = _chernoff(shape, logs)
+    above, below = (np.where(part < _SMALL, bound, part) for part in (above, below))
     return logs, above, below
 
 
+def _chernoff(shape: int, logs: Floats) -> Floats:
+    """Chernoff's bound of either tail."""
+    found: Floats = shape - np.exp(np.minimum(logs, 600.0)) + shape * (logs - math.log(shape))
+    return found
+
+
 def log_above(shape: int, logs: Floats) -> Floats:
-    """About ``log P(Gamma_k > v)`` at ``log v``."""
+    """About ``log P(Gamma_k > v)`` at ``log v``, or of its bound."""
     at, above, _ = _table(shape)
-    far = -np.exp(np.minimum(logs, 600.0)) + shape + shape * (logs - math.log(shape))
-    return np.where(logs > at[-1], far, np.interp(logs, at, above))
+    return np.where(logs > at[-1], _chernoff(shape, logs), np.interp(logs, at, above))
 
 
 def log_below(shape: int, logs: Floats) -> Floats:
-    """About ``log P(Gamma_k <= v)`` at ``log v``."""
+    """About ``log P(Gamma_k <= v)`` at ``log v``, or of its bound."""
     at, _, below = _table(shape)
-    near = shape * logs - math.lgamma(shape + 1)
-    return np.where(logs < at[0], near, np.interp(logs, at, below))
+    return np.where(logs < at[0], _chernoff(shape, logs), np.interp(logs, at, below))

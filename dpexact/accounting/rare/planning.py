@@ -13,7 +13,7 @@ import numpy as np
 
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.accounting.rare.edges import cell_edges
+from dpexact.accounting.rare.edges import Edges
 from dpexact.accounting.rare.law import Rule
 from dpexact.accounting.rare.lines import (
     SURE,
@@ -25,22 +25,17 @@ from dpexact.accounting.rare.lines import (
     line_for,
     scales_for,
 )
-from dpexact.accounting.rare.picture import CELL, Picture, Question, log_sum
+from dpexact.accounting.rare.picture import Picture, Question, log_sum
 from dpexact.accounting.rare.plan import Plan, RowPlan
 from dpexact.accounting.rare.rules import (
     ANGLES,
     heights,
-    last_cell,
     oblique_rule,
     power_rule,
     real_rule,
 )
 from dpexact.accounting.rare.windows import Window
 
-#: The width of cells where losses are small, over ``sigma`` and the inverse root.
-_WIDE = 0.25
-#: By how much more, as the square of a normal number, cells begin before what they bound.
-_BEYOND = 16.0
 #: A plan of this work, some milliseconds, is not compared with another.
 _LITTLE_WORK = 80_000
 #: Noise, and gaps, at which the widest windows are taken first, their shape, and the largest root.
@@ -134,13 +129,14 @@ def _planned(
     height = height_for(scales, line, tolerance, by_powers)
     far, near, tiny, high = scales.far, scales.near, height.tiny, math.exp(scales.far)
     near_order = picture.near_bound(near)[1] if near is not None else 0.5 / high
-    far_order = picture.far_bound(picture.back_orders, far)[1]
+    far_order = float(picture.back_orders[picture.far_bound(far)[1]])
     orders = far_order, near_order, line.upper, line.lower
     found = [_rules(scales, line, height, own, tolerance) for own in height.rows]
     rows = []
     for own, rules in zip(height.rows, found, strict=True):
         angle = float(ANGLES[np.argmin(own.decayed)])
-        edges = _edges(scales, height, own, orders, rules.fine)
+        strips = rules.rule, rules.near, rules.real[0]
+        edges = Edges(scales, line, height, own).places(orders, angle, strips)
         some = rules.near, rules.rule, rules.real
         rows.append(RowPlan(angle, *some, edges, rules.tiny, rules.terms, own.power_angle))
     count = max(2, math.ceil(height.top / line.step))
@@ -181,8 +177,6 @@ class _Rules(NamedTuple):
     nodes: int
     bits: int
     far_bits: int
-    #: The logarithm of one over the error of the middle.
-    fine: float
 
 
 def _rules(scales: Scales, line: Line, height: Height, own: RowHeight, tolerance: float) -> _Rules:
@@ -191,7 +185,7 @@ def _rules(scales: Scales, line: Line, height: Height, own: RowHeight, tolerance
     # the kernel 1/(s(s+1)) integrates to about 1/c along the line
     log_line = math.log(max(1.0, abs(line.abscissa)))
     scale = float(picture.product([each.within for each in height.rows]))
-    alone = scale - line.abscissa * ask.heaviest - log_line - float(own.within)
+    alone = scale + float(ask.weight(line.abscissa)) - log_line - float(own.within)
     log_many = math.log(row.times * len(height.rows))
     fine = max(alone - tolerance, 8.0) + log_many + 2.5
     rough = max(line.peak + log_line - tolerance, 8.0) + log_many + 2.5
@@ -223,46 +217,7 @@ def _rules(scales: Scales, line: Line, height: Height, own: RowHeight, tolerance
         real = real[0], real_rule(row, (far, near), max(aliased, 8.0) + log_many + 4)
     bits = _bits(max(fine, rough, aliased) + lost)
     far_bits = _bits(exact + lost) if known else bits
-    return _Rules(rule, near_rule, real, tiny_rule, terms, nodes, bits, far_bits, fine)
-
-
-def _edges(
-    scales: Scales,
-    height: Height,
-    own: RowHeight,
-    orders: tuple[float, float, float, float],
-    fine: float,
-) -> tuple[float, ...]:
-    """Of cells that bound what a row has at these orders, and at the end of the line."""
-    row, far, beyond = own.row, scales.far, height.beyond
-    far_order, near_order, upper, lower = orders
-    shape, root, many = row.shape, row.root, row.times * len(height.rows)
-    level = int(np.argmin(own.decayed))
-    log_least = math.log(0.01) - math.log(max(*orders, beyond) * many)
-    # where much noise makes all losses of a row alike, cells lie where its law is, and begin
-    # where its mass is below all that is bounded
-    alike = lower and scales.near is None
-    low = float(scales.moments(row, -1 - lower)[0]) if alike else 0.0
-    back = float(log_sum(row.density - far_order * row.loss))
-    smallest = max(fine + (ANGLES[level] * row.sigma) ** 2 / 2, -low, -back)
-    leftmost = row.start - math.sqrt(2 * smallest + _BEYOND) / row.sigma
-    last = min(last_cell(row, far), float(row.ratio[-1]))
-    logs = [x for x in (height.tiny, scales.near, far) if x is not None]
-    first = max(min(log_least, logs[0] + (math.log(shape) - 3) / root), leftmost)
-    ends = min(first, last - 1 / row.sigma), last
-    falls = [x + math.log(shape) / root for x in logs]
-    flat = np.zeros_like(row.ratio)
-    fallen = own.base[level] - row.density - own.decayed[level]
-    bounded = [
-        (upper, flat),
-        (near_order, flat),
-        (-far_order, flat),
-        (-beyond * math.sin(ANGLES[level]), fallen),
-    ]
-    # proposes: likewise
-    if lower:
-        bounded.append((-lower, flat - low))
-    return cell_edges(row, many, ends, falls, (CELL / root, _WIDE / root), bounded)
+    return _Rules(rule, near_rule, real, tiny_rule, terms, nodes, bits, far_bits)
 
 
 def _terms(rho: float, top: float, law: Floats, power: Floats, accuracy: float) -> int:

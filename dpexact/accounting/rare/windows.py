@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeVar
 
 from flint import acb, arb, arb_poly
@@ -32,6 +32,12 @@ def _exponential_sum(shape: int, bits: int) -> arb_poly:
     for j in range(1, shape):
         terms.append(terms[-1] / j)
     return arb_poly(terms)
+
+
+@lru_cache(maxsize=64)
+def _log(scale: float, bits: int) -> arb:
+    """Of a scale, kept likewise; there are many scales."""
+    return arb(scale).log()
 
 
 # --- error terms: looked up here when needed, so that a test can replace any single one -----------
@@ -93,11 +99,11 @@ class Window:
         """``W`` where the logarithm of ``lambda`` is that, turned by less than ``pi/2p``."""
         above = type(log)(1)
         if self.high is not None:
-            above = self.tail((self.root * (log - arb(self.high).log())).exp(), bits)
+            above = self.tail((self.root * (log - _log(self.high, bits))).exp(), bits)
         # proposes: the window; its floats mean their exact values
         if self.low is None:
             return above
-        return above - self.tail((self.root * (log - arb(self.low).log())).exp(), bits)
+        return above - self.tail((self.root * (log - _log(self.low, bits))).exp(), bits)
 
     def cosine(self, angle: arb) -> arb:
         """``cos(p theta)``, as the root of ``lambda e^{i theta}`` is turned less.

@@ -7,6 +7,7 @@ import pytest
 from flint import arb
 from mpmath import mp
 
+import dpexact
 from dpexact import balls, reals
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
@@ -91,3 +92,36 @@ def test_floats_do_not_show_what_is_below(monkeypatch):
 def test_where_floats_do_not_reach_nothing_is_bounded(sigma, q):
     bound = added_bound([Row(real(sigma), real(q), 10)], real("1e-310"), 0.0)
     assert 0 <= bound.lower <= bound.upper <= 1
+
+
+@pytest.mark.parametrize(
+    ("sigma", "q", "count", "target"),
+    [("2", "1e-5", 100, "1e-8"), ("3", "1e-4", 1000, "1e-12"), ("1", "1e-7", 10**6, "1e-5")],
+)
+def test_the_line_of_removing_encloses_adding(sigma, q, count, target):
+    """The same target, which is nearer to delta of adding than Chernoff's bound tells."""
+    lines, rows = {}, (Row(real(sigma), real(q), count),)
+    at = RareProfile(rows, False, lines=lines).epsilon(real(target), 8)
+    epsilon = reals.rational(Fraction(at.lower))
+    true = RareProfile(rows, True).delta(epsilon, 10)
+    with balls.precision(lines[False].plan.bits):
+        found = lines[False].reversed(balls.ball(epsilon))
+        assert found.overlaps(balls.ball(true.lower).union(balls.ball(true.upper)))
+        assert found < balls.ball(real(target))
+
+
+def test_adding_is_settled_by_the_line_of_removing(monkeypatch):
+    """Of one plan, where adding has nearly as large a delta."""
+    lines, made = [], RareProfile.inverted
+    monkeypatch.setattr(RareProfile, "inverted", lambda *a: lines.append(a) or made(*a))
+    monkeypatch.setattr(
+        "dpexact.accounting.rare.profile.added_bound", lambda *_: pytest.fail("a bound")
+    )
+    for text, target in (
+        ("poisson(gaussian(3), 1e-5)^10000", "1e-8"),
+        ("poisson(gaussian(1.5), 1e-7)^10000", "1e-12"),
+        ("poisson(gaussian(2), 1e-5)^100", "1e-8"),
+    ):
+        lines.clear()
+        dpexact.epsilon(text, target, digits=8)
+        assert [self.add for self, *_ in lines] == [False]

@@ -22,7 +22,7 @@ from dpexact.accounting.rare.inversion import Inversion
 from dpexact.accounting.rare.picture import FloatRow, Question, largest_loss
 from dpexact.accounting.rare.planning import cheapest, planned
 from dpexact.accounting.rare.profile import RareProfile
-from dpexact.accounting.rare.rows import Row, total_variation
+from dpexact.accounting.rare.rows import Row, half_root_of_chi_square, total_variation
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 
@@ -223,6 +223,8 @@ def test_total_variation_bounds_delta_at_zero(sigma, q, count):
         bound = total_variation([Row(real(sigma), real(q), count)])
         assert bound >= balls.ball(at_zero.lower)
         assert count * bound.lower() < count * count * balls.ball(at_zero.upper)
+        bound = half_root_of_chi_square([Row(real(sigma), real(q), count)])
+        assert bound >= balls.ball(at_zero.lower)
 
 
 def test_epsilon_zero_is_decided_first():
@@ -230,6 +232,16 @@ def test_epsilon_zero_is_decided_first():
         found = engine("2.71", "0.001", 10, way).epsilon(real("9e-4"), 15)
         assert found.is_exact
         assert found.lower == 0
+
+
+def test_epsilon_of_many_small_losses_is_zero_without_a_line(monkeypatch):
+    """Those of single steps add up to 0.02."""
+    monkeypatch.setattr(RareProfile, "inverted", lambda *_: pytest.fail("a line"))
+    rows = [Row(real(3), real("1e-6"), 100_000), Row(real(5), real("1e-6"), 100_000)]
+    at_zero = half_root_of_chi_square(rows)
+    assert 5e-5 < float(at_zero) < 8e-5
+    for add in (False, True):
+        assert RareProfile(tuple(rows), add).epsilon(real("8e-5"), 15).is_exact
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -245,7 +257,7 @@ def test_work_is_bounded():
     assert (found.lower, found.upper) == (0, 1)
     assert "nodes" in found.reason
     with pytest.raises(TooExpensive):
-        few._plan(Question((FloatRow(0.5, 1e-5, 10),), 0.0041, False), -30.0)
+        few.plan_for(Question((FloatRow(0.5, 1e-5, 10),), 0.0041, False), -30.0)
 
 
 def test_the_rows_that_were_slow():
@@ -265,7 +277,7 @@ def test_floats_hold_tiny_masses_of_huge_losses(sigma, q, count, epsilon):
     profile = engine(sigma, q, count, "remove")
     found = profile.delta(real(epsilon), 4)
     with np.errstate(all="ignore"):
-        near = profile._estimate(profile.question(float(epsilon)), math.log(found.lower))[1]
+        near = profile.estimate(profile.question(float(epsilon)), math.log(found.lower))[1]
     assert near == pytest.approx(float(found.lower), rel=1e-3)
 
 
