@@ -82,6 +82,7 @@ def test_more_coins_are_pairs_and_the_average(text, method, way, monkeypatch):
         "mix(1/3: approx_dp(1/5, 1/99), 2/3: pair((1/2, 1/3), (1/2, 2/3)))^20",
         "mix(1/2: mix(1/3: approx_dp(1/5, 1/99), 2/3: pure_dp(1)), 1/2: gaussian(2))^70",
         "mix(1/2: pure_dp(1), 1/2: randomized_response(1/2, 5))^20 * laplace(1/3)^3",
+        "mix(1/3: pair((1/2, 1/3), (1/2, 0), (0, 2/3)), 2/3: pair((2/3, 3/4), (1/3, 1/4)))^3",
     ],
 )
 def test_coins_over_few_outcomes_are_one_law(text, way, monkeypatch):

@@ -14,7 +14,7 @@ from oracles import scaled
 from dpexact import balls, delta, delta_bounds, parse, reals
 from dpexact.accounting.closed_form import gaussian_divergence
 from dpexact.accounting.profiles import profile
-from dpexact.accounting.reflection import Mirrored, reflected
+from dpexact.accounting.reflection import Mirrored, _least, reflected
 from dpexact.arguments import DIRECTIONS, Direction
 from dpexact.certificate_checker_mpfr import checking
 from dpexact.certificates import certificate
@@ -192,3 +192,9 @@ def test_neighbours_are_proved_together() -> None:
     points = [real(Fraction(k, 100)) for k in range(1, 801)]
     assert ask.deltas(points, 4) == found.deltas(points, 4)
     assert len(calls) == 100
+
+
+def test_the_point_of_neighbours_is_below_all_of_them() -> None:
+    roots = [reals.square_root(real(k)) for k in (2, 3)]
+    assert _least(roots).fraction ** 2 < 2
+    assert _least(roots[:1]) is roots[0]
