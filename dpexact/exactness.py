@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from fractions import Fraction
 from typing import Final
 
@@ -11,6 +12,8 @@ from dpexact.reals import Real, rational_root
 
 _ZERO: Final = Fraction(0)
 _ONE: Final = Fraction(1)
+#: Factors of longer products are not looked for.
+_MOST_FACTORS: Final = 500
 
 
 def exp_fraction(value: Real, limit_bits: int = 4096) -> Fraction | None:
@@ -44,6 +47,38 @@ def quotient(a: Real, b: Real) -> Real:
     if b.operator == "/" and b.arguments[0].fraction:
         return a / b.arguments[0] * b.arguments[1]
     return a / b
+
+
+def log_ratio(a: Real, b: Real) -> Real:
+    """``log(a / b)`` of positive numbers, without what visibly divides both.
+
+    >>> from dpexact.conversion import real
+    >>> log_ratio(real("exp(2)/(1+exp(2))/3"), real("1/(1+exp(2))/3"))
+    Real('2')
+    """
+    powers: Counter[Real] = Counter()
+    left, seen = [(a, 1), (b, -1)], 0
+    while left:
+        factor, power = left.pop()
+        seen += 1
+        if seen > _MOST_FACTORS:
+            return reals.logarithm(a / b)
+        match factor.operator, factor.arguments:
+            case "*", (one, other):
+                left += [(one, power), (other, power)]
+            case "/", (one, other):
+                left += [(one, power), (other, -power)]
+            case "^", (one, Real(fraction=Fraction() as times)):
+                left.append((one, power * int(times)))
+            case _:
+                powers[factor] += power
+    loss, rest = reals.ZERO, reals.ONE
+    for factor, power in powers.items():
+        if factor.operator == "exp" or factor == reals.E:
+            loss = loss + power * reals.logarithm(factor)
+        elif power:
+            rest = rest * factor**power
+    return loss + reals.logarithm(rest)
 
 
 def exact_ratio(a: Real, b: Real) -> Fraction | None:

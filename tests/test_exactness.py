@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dpexact import balls
 from dpexact.conversion import real
-from dpexact.exactness import exact_ratio, exp_fraction
+from dpexact.exactness import exact_ratio, exp_fraction, log_ratio
 
 
 @pytest.mark.parametrize(
@@ -123,3 +124,24 @@ def test_powers_of_one_rational(base: Fraction, i: int, j: int, extra: Fraction)
         assert found is None
     else:
         assert found == (Fraction(i, j) if extra == 1 else None)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("exp(2)/(1+exp(2))/3", "1/(1+exp(2))/3", "2"),
+        ("sqrt(2)*exp(-3)", "sqrt(2)*exp(1)^2", "-5"),
+        ("(1/exp(2))^3/5", "exp(-sqrt(2))", "-6+sqrt(2)-log(5)"),
+        (
+            "log(3)/(1+exp(2))",
+            "sqrt(2)/(2+exp(2))^2",
+            "log(log(3)*(2+exp(2))^2/sqrt(2)/(1+exp(2)))",
+        ),
+    ],
+)
+def test_what_divides_both_goes_away(a, b, expected):
+    found = log_ratio(real(a), real(b))
+    with balls.precision(200):
+        assert balls.ball(found).overlaps(balls.ball(real(expected)))
+        assert balls.ball(found).overlaps((balls.ball(real(a)) / balls.ball(real(b))).log())
+    assert ("exp" in str(found)) == ("exp" in expected)

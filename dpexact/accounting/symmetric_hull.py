@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import Final, TypeAlias
@@ -16,14 +17,15 @@ from typing import Final, TypeAlias
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.hull_twice import HullTwice
-from dpexact.accounting.lattice.profile import LatticeProfile
-from dpexact.accounting.lattice.steps import PairStep, SymmetrisedStep
+from dpexact.accounting.lattice.profile import LatticeProfile, steps_of
+from dpexact.accounting.lattice.steps import SymmetrisedStep
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.pairs.symmetrised import Symmetrised
 from dpexact.accounting.profile import Fallback, FirstToReach, Profile
 from dpexact.balls import approximate
 from dpexact.enclosure import Enclosure
+from dpexact.errors import UnsupportedMechanism
 from dpexact.kept import cached_property
 from dpexact.reals import Real, rational
 
@@ -112,7 +114,9 @@ class AboveHull(Profile):
                         return other
             except (ArithmeticError, ValueError):
                 pass  # floats do not reach to plan it
-            return found.meet(*ask(self._lattice, [point]))
+            with suppress(UnsupportedMechanism):  # of coins only the moments are known
+                return found.meet(*ask(self._lattice, [point]))
+            return found
 
         return list(map(more, ask(self._twice or self._plain, points), points))
 
@@ -156,5 +160,4 @@ class _FewDigits(LatticeProfile):
 
 def _lattice(samples: Samples, rest: Composition) -> LatticeProfile:
     hulls = [SymmetrisedStep(Gaussian(mu), q, count) for mu, q, count in samples]
-    steps = [PairStep(pair, count) for pair, count in rest.pairs()]
-    return _FewDigits([*steps, *hulls], rest.infinite(add=False), _LATTICE_WORK)
+    return _FewDigits([*steps_of(rest, add=False), *hulls], rest.infinite(add=False), _LATTICE_WORK)

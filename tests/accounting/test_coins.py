@@ -395,3 +395,17 @@ def test_pairs_of_coins_get_less_work_before_the_average(monkeypatch):
     found = dpexact.delta(f"mix({sides})^6 * pure_dp(0.384)^5", 1, 8, "add")
     assert found.digits >= 8
     assert [(x.max_work < MAX_WORK, x.patient) for x in seen] == [(True, False)]
+
+
+@pytest.mark.parametrize(
+    ("coin", "level", "largest"),
+    [
+        ("mix(1/2: pure_dp(1), 1/2: pure_dp(2))^2", "0", 4),
+        ("mix(1/2: pure_dp(1), 1/2: approx_dp(2, 1/10))^2", "39/400", 4),
+        ("mix(1/2: randomized_response(2, 3)^2, 1/2: discrete_laplace(1, 3)) * pure_dp(1)", "0", 5),
+    ],
+)
+def test_the_largest_loss_of_a_coin_over_few_outcomes_is_exact(coin, level, largest):
+    """Else a claim of just that would be undecided for ever."""
+    found = dpexact.epsilon(coin, level)
+    assert found.lower == found.upper == largest

@@ -6,6 +6,7 @@ import pytest
 from flint import acb, arb
 from mpmath import mp, mpc, mpf
 
+from dpexact import bounds
 from dpexact.accounting import symmetric_hull
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.pairs import symmetrised
@@ -187,3 +188,15 @@ def test_few_steps_need_no_lattice(monkeypatch, mu, q, count, delta):
 def test_many_steps_have_the_digits_that_are_asked_for():
     hull = AboveHull([(rational(2), rational(Fraction(16, 1000)), 1000)], NOTHING)
     assert hull.epsilon(rational(Fraction(1, 10**6)), 12).digits >= 12
+
+
+@pytest.mark.parametrize(
+    "coin", ["mix(1/2: laplace(1), 1/2: discrete_laplace(1))", "mix(1/2: gdp(0), 1/2: laplace(1))"]
+)
+def test_beside_coins_there_is_no_lattice(coin):
+    """A side may be a product, of which only moments are known: the line has the last word."""
+    found = bounds(f"{coin} * poisson(gaussian(2), 1/10)", delta="1e-6")
+    assert found["C_p"].value.upper >= found.exact.lower > 0
+    rest = Composition.of(parse(coin).steps().items())
+    hull = AboveHull([(rational(Fraction(1, 2)), rational(Fraction(1, 10)), 1)], rest)
+    assert hull.epsilon(rational(Fraction(1, 10**6)), 12).upper >= found.exact.lower

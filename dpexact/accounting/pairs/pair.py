@@ -16,7 +16,8 @@ from flint import acb, arb
 
 from dpexact.balls import ball, current
 from dpexact.errors import UnsupportedMechanism
-from dpexact.reals import Real, logarithm, rational
+from dpexact.exactness import log_ratio
+from dpexact.reals import Real, rational
 
 Masses: TypeAlias = tuple[arb, arb]
 """Probabilities of one event under ``P`` and under ``Q``."""
@@ -40,7 +41,7 @@ class Atom:
     @property
     def loss(self) -> Real:
         """``log(p/q)``, for positive ``p`` and ``q``."""
-        return logarithm(self.p / self.q)
+        return log_ratio(self.p, self.q)
 
 
 class Jet(NamedTuple):
