@@ -91,6 +91,7 @@ class AtomsProfile(Profile):
 
         def ask() -> Enclosure:
             (known,) = self._known([epsilon])
+            known = known.meet(self._plain.near_one(epsilon, digits))
             # proposes: whether another line is needed, or tells more
             if known.digits >= min(digits, self._reached):
                 return known if known.digits >= digits else known.short("blurs differ")

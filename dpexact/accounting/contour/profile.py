@@ -152,10 +152,7 @@ class ContourProfile(Profile):
                 lost = 1 - self.product.mass(self.repeat)
                 return balls.to_enclosure(lost, "no larger finite loss").within(_ZERO, _ONE)
         query, margin, spent = Query(approximate(epsilon), self.repeat), 0.0, 0
-        best = Enclosure(_ZERO, _ONE, self.method)
-        # proposes: whether a second lower bound is worth its price; both are proved
-        if self.product.saddle(query.epsilon, self.repeat)[1] > _NEARLY_ONE:
-            best = self._bhattacharyya(epsilon, digits)
+        best = self.near_one(epsilon, digits)
         reason = "the bounds did not shrink as expected"
         try:
             for _ in range(_MOST_PASSES):
@@ -358,8 +355,11 @@ class ContourProfile(Profile):
             return bool(line.reversed(ball(epsilon), self.repeat) <= ball(level))
         return False
 
-    def _bhattacharyya(self, epsilon: Real, digits: int) -> Enclosure:
+    def near_one(self, epsilon: Real, digits: int) -> Enclosure:
         """One above, and below ``1 - e^{eps/2} M(-1/2)``, from ``min(1, y) <= sqrt(y)``."""
+        # proposes: whether a second lower bound is worth its price; both are proved
+        if not self.product.saddle(approximate(epsilon), self.repeat)[1] > _NEARLY_ONE:
+            return Enclosure(_ZERO, _ONE, self.method)
         with precision(COARSE_BITS + 4 * digits):
             moment = self.product.moment(-0.5, _COARSE_ACCURACY, self.repeat)
             bound = balls.to_enclosure(1 - (ball(epsilon) / 2).exp() * moment)

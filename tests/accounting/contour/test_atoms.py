@@ -671,3 +671,11 @@ def test_a_product_is_as_far_off_as_its_factors_may_be(worse):
     one, other = (Moments(np.array([0.5 + 0j]), np.array([0.5]), np.array([off])) for off in offs)
     farthest = (Fraction(1, 2) + Fraction(offs[0])) * (Fraction(1, 2) + Fraction(offs[1]))
     assert Fraction(float((one * other).off[0])) >= farthest - Fraction(1, 4)
+
+
+@pytest.mark.parametrize("count", [10**9, 10**18])
+def test_of_very_many_atoms_delta_next_to_one_is_bounded_at_once(count):
+    """Blurs see nothing there, and said that it is between 0 and 1."""
+    found = dpexact.delta(f"pair((1/4, 1/2), (1/2, 1/4), (1/4, 1/4))^{count}", 1, 15)
+    assert (found.method, found.upper) == ("Bhattacharyya bound", 1)
+    assert found.digits >= 15
