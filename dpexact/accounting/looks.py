@@ -60,7 +60,7 @@ class Look:
     def digits(self) -> int:
         """Proposes: those that tell the vertex of a parabola well enough for the next step."""
         finer = min(self.step, max(self.goal, DOUBT * self.step**2))
-        noise = 0.05 * self.bend * self.step * finer / self.scale
+        noise = min(0.05 * self.bend * self.step * finer / self.scale, 1.0)  # may overflow
         wanted = math.ceil(-math.log10(noise) / _BATCH) * _BATCH if noise > 0 else _MOST_DIGITS
         return max(_BATCH, min(_MOST_DIGITS, wanted))
 

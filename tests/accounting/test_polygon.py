@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import scaled
 
-from dpexact import balls, parse, tradeoff
+from dpexact import PrecisionNotReached, balls, parse, tradeoff
 from dpexact.accounting.dual import Value, ceiling
 from dpexact.accounting.looks import Look
 from dpexact.accounting.polygon import trade_offs
@@ -293,3 +293,12 @@ def test_places_stay_positive_wherever_a_parabola_points(move, step):
             values.append((x, Enclosure(height, height)))
         assert all(x > 0 for x, _ in values)
         look = look.following(values, 0.1, 5)
+
+
+def test_a_level_next_to_one_where_floats_overflow_is_bounded():
+    """How closely to look there was infinite, which no number of digits is."""
+    mechanism = "poisson(pure_dp(log(6)), 1/2) * poisson(pure_dp(log(6)), 1/2)"
+    with pytest.raises(PrecisionNotReached) as short:
+        tradeoff(mechanism)("1-sqrt(2)*1e-100", digits=6)
+    assert short.value.best.lower == 0
+    assert short.value.best.upper < 1e-40
