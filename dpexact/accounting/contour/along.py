@@ -47,6 +47,7 @@ _SPREAD: Final = 3.0
 #: How much more work that line may be than is allowed for one of them, and than the last one's is.
 _SHARED_WORK: Final = 4
 _DEARER: Final = 4
+#: A shared line of so few nodes is not compared with that of the last one.
 _FEW_NODES: Final = 100
 _NOTHING: Final = Enclosure(Fraction(0), math.inf)
 #: Digits and bits beyond those of each alone, since the line is the best of none.
