@@ -108,14 +108,18 @@ def _rank(finding: Finding) -> tuple[int, int, Bound, Bound]:
 
 
 def _hidden(finding: Finding) -> Bound:
-    """The share of the truth that a wrong claim hides: all of it where it is not above 0, none by
-    an estimate that is too large; infinite where the truth is.
+    """The share of the truth that a wrong claim hides: none where it promises less privacy than
+    there is, all where there is nothing to compare with; infinite where the truth is.
     """
-    error = finding.relative_error
-    if error is None:
-        return math.inf if finding.enclosure.lower == math.inf else Fraction(1)
-    if finding.verdict == "inaccurate" and error.lower > 0:
+    claim, error = finding.claim, finding.relative_error
+    endless = finding.enclosure.lower == math.inf
+    above = claim.kind == "lower"
+    if claim.kind == "estimate":
+        above = error.lower > 0 if error else not endless
+    if above != (claim.quantity == "beta"):  # a large beta is private
         return Fraction(0)
+    if error is None:
+        return math.inf if endless else Fraction(1)
     return min(error_size(finding), Fraction(1))
 
 
@@ -230,8 +234,8 @@ def judgement(report: Report) -> str:
         hidden = _hidden(guilty[0])
         worst = "names a bound where there is none"
         if isinstance(hidden, Fraction):
-            share = format_decimal(100 * hidden, 2, ROUND_FLOOR)
-            worst = f"hides {share} % of the truth" if hidden else "overstates it"
+            share = format_decimal(100 * hidden, 3, ROUND_FLOOR)
+            worst = f"hides {share} % of the truth" if hidden else "overstates the loss"
         many = claims(len(guilty))
         return f"Certified wrong by more than a rounding: {many}; the worst {worst}."
     if report.summary["undecided"]:

@@ -103,4 +103,20 @@ def test_the_judgement():
     assert said("nan").endswith("but not all are decided.")
     assert said("0.5", "0.9").endswith("2 claims; the worst hides 50 % of the truth.")
     over = judgement(audit(Claim("pure_dp(1)", "epsilon", "9", "0", "estimate")))
-    assert over.endswith("1 claim; the worst overstates it.")
+    assert over.endswith("1 claim; the worst overstates the loss.")
+
+
+@pytest.mark.parametrize(
+    ("claim", "worst"),
+    [
+        (Claim("gdp(1)", "epsilon", "9", "1/2", "lower"), "overstates the loss"),  # it is 0
+        (Claim("gdp(1)", "epsilon", "9", "1/2", "estimate"), "overstates the loss"),
+        (Claim("pure_dp(1)", "epsilon", "9", "0", "lower"), "overstates the loss"),
+        (Claim("pure_dp(1)", "epsilon", "-5", "0", "upper"), "hides 100 % of the truth"),
+        (Claim("gdp(1)", "epsilon", "9", "0", "estimate"), "names a bound where there is none"),
+        (Claim("gdp(1)", "beta", "1/2", "1/2", "lower"), "hides 100 % of the truth"),
+        (Claim("gdp(1)", "beta", "1/10", "1/2", "upper"), "overstates the loss"),
+    ],
+)
+def test_what_the_worst_claim_does(claim, worst):
+    assert judgement(audit(claim)).endswith(f"1 claim; the worst {worst}.")
