@@ -220,8 +220,8 @@ class Inside(Protocol):
     def guaranteed(self) -> tuple[Real, Real] | None:
         """A single best ``(eps, delta)``; None where there is none."""
 
-    def outcomes(self, most: int) -> list[Atom]:
-        """All outcomes of a composition of finite laws, those of infinite loss included.
+    def outcomes(self, most: int, *, samples: bool = False) -> list[Atom]:
+        """All outcomes of finite laws, those of infinite loss and, if asked for, samples too.
 
         Raises:
             UnsupportedMechanism: some law is not finite, or there are more combinations.

@@ -189,8 +189,7 @@ class Composition:
 
     def everything(self, direction: Direction) -> list[tuple[Pair, int]]:
         """All pairs, samples too, where each has moments."""
-        samples = [(x.inner._on_sample(x.q, direction), count) for x, count in self.samples]
-        return [*samples, *self.pairs()]
+        return [*self._sampled(direction), *self.pairs()]
 
     def run(self) -> tuple[Real, Run]:
         """The mass of infinite loss, and pairs with moments for the rest.
@@ -203,6 +202,9 @@ class Composition:
         if leaks or any(law.revealed().fraction != 0 for law in faced):
             raise UnsupportedMechanism("no certified accounting for so many coins over this")
         return self.beside.mass, tuple(replace(self, masses=[]).everything("remove"))
+
+    def _sampled(self, direction: Direction) -> list[tuple[Pair, int]]:
+        return [(x.inner._on_sample(x.q, direction), count) for x, count in self.samples]
 
     def _on_sample(self, q: Real, direction: Direction) -> Pair:
         """A sample with moments: of Gaussians, of other noise alone, or of a finite law."""
@@ -367,10 +369,10 @@ class Composition:
         responses = ((Response(eps), count) for eps, count in self.responses.items())
         return [*self.others, *responses]
 
-    def outcomes(self, most: int = MAX_COMBINATIONS) -> list[Atom]:
-        """All outcomes of a composition of finite laws, those of infinite loss included."""
-        pairs = [*self.on_lattices(), *self.apart]
-        continuous = self.noises or self.laplace or self.samples
+    def outcomes(self, most: int = MAX_COMBINATIONS, *, samples: bool = False) -> list[Atom]:
+        """All outcomes of finite laws, those of infinite loss and, if asked for, samples too."""
+        pairs = [*self.on_lattices(), *self.apart, *(self._sampled("remove") if samples else [])]
+        continuous = self.noises or self.laplace or (self.samples and not samples)
         if continuous or not all(pair.outcomes() for pair, _ in pairs):
             raise UnsupportedMechanism("no certified accounting for repeated sampling of this")
         atoms = composed(pairs, most)

@@ -125,7 +125,9 @@ def _coin(step: mechanisms.Mechanism, composed: Composed) -> Laws:
 def _tossed(found: list[tuple[Real, Inside]]) -> tuple[Atom, ...] | None:
     """The outcomes of a coin and of what then runs, where those of every side are few."""
     try:
-        listed = [(chance, inside.outcomes(_MOST_OUTCOMES)) for chance, inside in found]
+        listed = [
+            (chance, inside.outcomes(_MOST_OUTCOMES, samples=True)) for chance, inside in found
+        ]
     except UnsupportedMechanism:
         return None
     return tuple(Atom(chance * a.p, chance * a.q) for chance, atoms in listed for a in atoms)

@@ -83,6 +83,8 @@ def test_more_coins_are_pairs_and_the_average(text, method, way, monkeypatch):
         "mix(1/2: mix(1/3: approx_dp(1/5, 1/99), 2/3: pure_dp(1)), 1/2: gaussian(2))^70",
         "mix(1/2: pure_dp(1), 1/2: randomized_response(1/2, 5))^20 * laplace(1/3)^3",
         "mix(1/3: pair((1/2, 1/3), (1/2, 0), (0, 2/3)), 2/3: pair((2/3, 3/4), (1/3, 1/4)))^3",
+        "mix(1/3: poisson(approx_dp(1, 1/9), 1/8), 2/3: pair((2/3, 3/4), (1/3, 1/4)))^3",
+        "mix(1/3: poisson(pure_dp(1), 1/8) * pure_dp(1/2), 2/3: poisson(pure_dp(2), 1/9)^2)^9",
     ],
 )
 def test_coins_over_few_outcomes_are_one_law(text, way, monkeypatch):
@@ -92,6 +94,16 @@ def test_coins_over_few_outcomes_are_one_law(text, way, monkeypatch):
     assert found.digits >= 8
     assert apart.digits >= 6
     assert found.overlaps(apart)
+
+
+@pytest.mark.parametrize("way", ["remove", "add"])
+def test_a_sample_on_a_side_of_a_coin_is_a_list_of_outcomes(way):
+    coin = "mix(1/3: poisson(pair((1/2, 1/4), (1/2, 3/4)), 1/4), 2/3: pair((1/5, 4/5), (4/5, 1/5)))"
+    same = "pair((5/48, 1/12), (11/48, 1/4), (2/15, 8/15), (8/15, 2/15))"
+    for law in ("{}^40", "poisson({}, 1/7)^40"):
+        found, listed = (dpexact.delta(law.format(m), "1/2", 12, way) for m in (coin, same))
+        assert found.digits >= 12
+        assert (found.method, found.overlaps(listed)) == (listed.method, True)
 
 
 @pytest.mark.parametrize("way", ["remove", "add"])

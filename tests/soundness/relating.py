@@ -293,8 +293,10 @@ def given(rng: random.Random) -> Mechanism:
 
 
 def tossed(rng: random.Random) -> Mechanism:
-    """A coin over finite laws: the outcomes of both sides."""
+    """A coin over finite laws, of which one may be on a sample: the outcomes of both sides."""
     (one, two), w = (rng.choice((given, replied))(rng) for _ in "ab"), _rate(rng)
+    if rng.random() < 0.3:
+        two = ref.poisson(two, _rate(rng))
 
     def make(add: bool) -> Outcomes:
         atoms, lost, ghost = [], mpf(0), mpf(0)
