@@ -24,15 +24,21 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from soundness import (  # noqa: F401  # families register themselves
+    certifying,
+    densities,
+    extremes,
+    finite,
     infinities,
+    metamorphic,
     misspelt,
     one_sided,
     proportions,
     proving,
     relating,
+    seeking,
     sharing,
 )
-from soundness.families import FAMILIES
+from soundness.asking import FAMILIES
 from soundness.reference import NoReference
 from soundness.starvation import prepare, starved
 from soundness.trial import Failed, Refused, TimeUp, Trial, limited

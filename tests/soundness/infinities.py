@@ -7,7 +7,7 @@ import random
 from fractions import Fraction
 from typing import Any
 
-from soundness.families import family
+from soundness.asking import family
 from soundness.trial import Failed, Trial
 
 from dpexact import certificate_checker as checker

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from soundness.families import family
+from soundness.asking import family
 from soundness.trial import Failed, Trial
 
 import dpexact

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from soundness.families import family
+from soundness.asking import family
 from soundness.trial import Failed, Refused, Trial
 
 import dpexact

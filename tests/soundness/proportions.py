@@ -6,7 +6,7 @@ import math
 import random
 from fractions import Fraction
 
-from soundness.families import direction_of, family, fraction_text
+from soundness.asking import direction_of, family, fraction_text
 from soundness.trial import Trial, interval
 
 import dpexact

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from mpmath import mp, mpf
 from soundness import reference as ref
-from soundness.families import (
+from soundness.asking import (
     ask_delta,
     ask_epsilon,
     ask_renyi,

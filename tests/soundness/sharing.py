@@ -8,8 +8,7 @@ import threading
 from fractions import Fraction
 from typing import Any
 
-from soundness.families import (
-    anything,
+from soundness.asking import (
     digits_of,
     direction_of,
     family,
@@ -18,6 +17,7 @@ from soundness.families import (
     some,
     target_point,
 )
+from soundness.metamorphic import anything
 from soundness.trial import Failed, Refused, Trial
 
 import dpexact

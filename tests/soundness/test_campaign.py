@@ -7,8 +7,8 @@ import time
 
 import pytest
 from soundness import starvation
+from soundness.asking import FAMILIES
 from soundness.campaign import campaign, run, table
-from soundness.families import FAMILIES
 from soundness.trial import TimeUp, limited
 
 import dpexact
