@@ -90,16 +90,18 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     """Refuse a ``path`` that can plainly not be written, before long work is lost on it.
 
     Raises:
-        InvalidInput: it is a directory, or its folder does not exist or refuses new files.
+        InvalidInput: it is a directory, its name is too long, or its folder does not exist or
+            refuses new files.
     """
-    target = Path(path)
-    folder = target.resolve().parent
-    if target.is_dir():
-        reason = "it is a directory"
-    elif not folder.is_dir():
-        reason = "its folder does not exist"
-    elif not os.access(folder, os.W_OK):
-        reason = "its folder is not writable"
-    else:
-        return
-    raise InvalidInput(f"{visible(os.fspath(path))}: cannot write: {reason}")
+    target, shown = Path(path), f"{visible(os.fspath(path))}: cannot write"
+    with refusing(shown):
+        folder = target.resolve().parent
+        if target.is_dir():
+            reason = "it is a directory"
+        elif not folder.is_dir():
+            reason = "its folder does not exist"
+        elif not os.access(folder, os.W_OK):
+            reason = "its folder is not writable"
+        else:
+            return
+        raise InvalidInput(f"{shown}: {reason}")

@@ -34,6 +34,15 @@ def test_list_of_rows() -> None:
     assert set(rows[0]) == set(golden.COLUMNS)
 
 
+@pytest.mark.parametrize("rows", [0, 1])
+def test_a_check_of_no_rows_is_refused(tmp_path: Path, rows: int) -> None:
+    path = tmp_path / "table.csv.gz"
+    path.write_bytes(golden.written(golden.select("laplace")[:rows]))
+    done = run("check", "--table", str(path), "--suite", "renyi")
+    assert done.exit_code == 2
+    assert done.stderr == ("dpexact: no golden row matches: a check of none would show nothing\n")
+
+
 def test_export_then_check(tmp_path: Path) -> None:
     path = tmp_path / "renyi.csv.gz"
     done = run("export", "-o", str(path), "--suite", "renyi")

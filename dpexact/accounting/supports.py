@@ -214,6 +214,6 @@ class _Search:
         slope = share * self.left.share + (1 - share) * self.right.share - self.alpha
         rise = slope.max(arb(0)).upper()
         lowest = self.alpha.lower()
-        if rise > 0:
+        if not rise <= 0:  # also where nothing is known of a slope
             start = start + rise / lowest if lowest > 0 else arb("inf")
         return start.upper()

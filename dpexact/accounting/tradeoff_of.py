@@ -156,18 +156,23 @@ def _closed_form(mechanism: Mechanism, direction: Direction) -> TradeoffFunction
     # proposes: what is left to the profile
     if any(not law or count > MAX_REPETITIONS for law, count in laws) or _is_long(laws):
         return None
-    f = identity()
+    if any(count > MAX_REPETITIONS for _, count in c.masses):
+        return None
     try:
-        for pair, count in c.on_lattices():
-            f *= _of_outcomes(pair.outcomes()) ** count
-        for other, count in c.apart:
-            f *= PiecewiseLinear(Atom(number(a.p), number(a.q)) for a in other.outcomes()) ** count
+        return _of_composition(c, direction)
     except (UnsupportedMechanism, UndecidedComparison):  # too long, or losses too close
         return None
+
+
+def _of_composition(c: Composition, direction: Direction) -> TradeoffFunction:
+    """Of laws of outcomes alone, by algebra."""
+    f = identity()
+    for pair, count in c.on_lattices():
+        f *= _of_outcomes(pair.outcomes()) ** count
+    for other, count in c.apart:
+        f *= PiecewiseLinear(Atom(number(a.p), number(a.q)) for a in other.outcomes()) ** count
     kept: Number = Fraction(1)
     for mass, count in c.masses:
-        if count > MAX_REPETITIONS:
-            return None
         kept *= (1 - number(mass)) ** count
     f = beside_infinite_loss(f, 1 - kept)
     if c.is_symmetric or direction == "remove":

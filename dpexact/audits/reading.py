@@ -69,10 +69,11 @@ _EXPECTED: Final = "expected a list of claims under the key 'claims'"
 
 
 def _text(path: Path) -> str:
-    if path.is_dir():
-        raise InvalidInput("is a directory, not a claims file")
-    with refusing("cannot read the file"), path.open("rb") as file:
-        content = file.read(MAX_BYTES + 1)
+    with refusing("cannot read the file"):
+        if path.is_dir():
+            raise InvalidInput("is a directory, not a claims file")
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise InvalidInput(f"the file is larger than {MAX_BYTES} bytes; split it")
     try:

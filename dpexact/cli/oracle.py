@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dpexact.cli.options import FILE, jobs_option, json_option
+from dpexact.errors import InvalidInput
 
 if TYPE_CHECKING:
     from dpexact.oracle.cases import Case
@@ -143,6 +144,8 @@ def check(
     from dpexact.progress import progress_bar
 
     rows = _of_suites(golden.table() if file is None else golden.read(file), suites)
+    if not rows:
+        raise InvalidInput("no golden row matches: a check of none would show nothing")
     chosen = rows if everything else checking.sample(rows, sample, seed)
     with progress_bar("checking") as progress:
         doubts = checking.check(chosen, jobs, lattice, progress)

@@ -58,7 +58,7 @@ def _sums_to_one(law: str, masses: Sequence[Real]) -> None:
             f"pair: {len(others)} probabilities {law} are not rational (limit {MAX_IRRATIONAL})"
         )
     about = f"about {format_decimal(total, 17, ROUND_HALF_EVEN)}"
-    said = str(rational(total)) if total.denominator < _SHOWN else about
+    said = shorten(str(rational(total))) if total.denominator < _SHOWN else about
     if others:
         from dpexact.tradeoffs import numbers
 

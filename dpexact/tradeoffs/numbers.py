@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from itertools import accumulate
 from math import comb
 from typing import ClassVar, Final, TypeAlias
 
@@ -306,6 +307,30 @@ def approximate(value: Number) -> float:
     """A float nearby, for pictures: it certifies nothing."""
     # proposes: pictures
     return float(first_ball(value).mid())
+
+
+def partial_sums(values: Iterable[Number], start: Fraction) -> list[Number]:
+    """``start``, and what it is after each of ``values``.
+
+    Over one denominator, where that is short: else every sum may have a factor more than the last.
+    """
+    listed, bottoms, size = list(values), [ONE], 1
+    for value in listed:
+        if size <= sums.REDUCED_TERMS and (bottom := _parts(value)[1]) not in bottoms:
+            bottoms.append(bottom)
+            size *= len(bottom)
+    if len(bottoms) < 3 or size > sums.REDUCED_TERMS:
+        return list(accumulate(listed, initial=start))
+    whole, *others = (
+        functools.reduce(sums.multiply, (b for b in bottoms if b is not left_out), ONE)
+        for left_out in (None, *bottoms)
+    )
+    total: Sum = {m: c * start for m, c in whole.items() if start}
+    found: list[Number] = [start]
+    for top, bottom in map(_parts, listed):
+        total = sums.add(total, sums.multiply(top, others[bottoms.index(bottom)]))
+        found.append(quotient(total, whole))
+    return found
 
 
 def binomial_terms(a: Number, b: Number, times: int) -> list[Number]:

@@ -36,6 +36,7 @@ from dpexact.tradeoffs.numbers import (
     enclose_level,
     first_ball,
     number,
+    partial_sums,
     sign,
 )
 
@@ -93,8 +94,8 @@ class PiecewiseLinear(TradeoffFunction):
     @cached_property
     def path(self) -> tuple[Vertex, ...]:
         """The vertices from ``(0, 1)``: :attr:`vertices` after the jump at 0, if there is one."""
-        alphas = accumulate((atom.p for atom in self.atoms), initial=Fraction(0))
-        betas = accumulate((-atom.q for atom in self.atoms), initial=Fraction(1))
+        alphas = partial_sums((atom.p for atom in self.atoms), Fraction(0))
+        betas = partial_sums((-atom.q for atom in self.atoms), Fraction(1))
         return tuple(map(Vertex, alphas, betas))
 
     @cached_property
@@ -349,6 +350,6 @@ def _canonical(atoms: Iterable[Atom]) -> tuple[Atom, ...]:
             atom = Atom(last.p + atom.p, last.q + atom.q)
         merged.append(atom)
     for name, masses in (("p", (a.p for a in merged)), ("q", (a.q for a in merged))):
-        if sum(masses, Fraction(0)) != 1:
+        if partial_sums(masses, Fraction(0))[-1] != 1:
             raise InvalidInput(f"{name}: the masses do not sum to exactly 1")
     return tuple(merged)

@@ -78,6 +78,13 @@ def test_as_from_values_of_the_profile(text, alpha):
         assert found.digits >= 10 or found.upper == 0 or found.upper < F(1, 10**18)
 
 
+def test_a_slope_of_which_nothing_is_known_may_rise():
+    """At the first precision the mass of infinite loss is not told from 1."""
+    f = DualTradeoff(profile(parse("poisson(approx_dp(log(1000), 1-1e-30), 1-1e-30)^4")))
+    found = f(F(1, 10**300), 5)
+    assert found.upper >= found.lower > F(15, 10**120)
+
+
 def test_nothing_is_left_beyond_the_mass_of_infinite_loss():
     f = DualTradeoff(profile(parse("poisson(approx_dp(1, 1/5), 1/2)^3")))
     for alpha in (F(9, 10) ** 3, F(4, 5), F(99, 100)):

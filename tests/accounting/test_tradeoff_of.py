@@ -1,5 +1,6 @@
 import itertools
 import math
+import time
 from fractions import Fraction
 
 import pytest
@@ -8,6 +9,7 @@ from mpmath import mp
 
 import dpexact
 from dpexact import delta, parse
+from dpexact.accounting import tradeoff_of
 from dpexact.accounting.dual import Value, ceiling
 from dpexact.accounting.polygon import trade_offs
 from dpexact.accounting.profile import InfiniteLoss, NoLoss
@@ -193,6 +195,29 @@ def test_numbers_without_a_common_denominator_are_left_to_the_profile():
     assert isinstance(f, DualTradeoff)
     (other,) = trade_offs(f.profile.deltas, [Enclosure.exact(F(1, 4))], 6, "")
     assert f("1/4").overlaps(other)
+
+
+def test_hulls_that_grow_too_long_are_left_to_the_profile(monkeypatch):
+    text = "pair((1/2, 1/3), (1/2, 2/3)) * pure_dp(1)"
+    exact = tradeoff(text)("1/3", 8)
+
+    def too_long(points):
+        raise UnsupportedMechanism("an exact number of too many terms")
+
+    monkeypatch.setattr(tradeoff_of, "convex_hull", too_long)
+    found = tradeoff(text)
+    assert isinstance(found, DualTradeoff)
+    assert found("1/3", 8).overlaps(exact)
+
+
+def test_masses_of_several_denominators_take_no_time():
+    text = "pair((1/2, 1/3), (1/2, 2/3)) * mix(1/2: pure_dp(1.2345), 1/2: staircase(0.54321, 1/3))"
+    began = time.process_time()
+    found = tradeoff(f"{text} * pure_dp(0.777)")
+    assert found.method == "exact trade-off function"
+    assert time.process_time() - began < 10  # 0.2, where it took minutes
+    dual = DualTradeoff(profile(parse(f"{text} * pure_dp(0.777)")))
+    assert found("1/1000", 12).overlaps(dual("1/1000", 12))
 
 
 def test_many_outcomes_of_irrational_mass_are_left_to_the_profile():

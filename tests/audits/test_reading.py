@@ -313,6 +313,7 @@ def test_csv_may_end_in_empty_columns_and_span_lines(tmp_path):
 def test_paths_that_cannot_be_read(tmp_path):
     assert error_of(tmp_path) == "is a directory, not a claims file"
     assert "No such file" in error_of(tmp_path / "absent.yaml")
+    assert error_of(tmp_path / ("x" * 300)) == "cannot read the file: File name too long"
     with pytest.raises(InvalidInput, match="cannot read the file"):
         read_claims("a\0b")
 

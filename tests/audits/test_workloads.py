@@ -140,6 +140,7 @@ def test_refusal_names_file_line_and_key(text: str, tmp_path: Path) -> None:
     ("name", "said"),
     [
         ("basic", "workload: unknown name 'basic'; did you mean 'basics'?, or a YAML file"),
+        ("x" * 300, "workload: unknown name"),
         ("zz", "workload: unknown name 'zz'; known: basics, discrete-gaussian, dpsgd, "),
         ("zz.yaml", "workload zz.yaml: cannot read the file: No such file or directory"),
         ("/", "workload /: cannot read the file: Is a directory"),

@@ -41,6 +41,7 @@ def test_text_is_read_and_printed(text: str, shown: str | None) -> None:
         ("pair((exp(1)/4, 1), (1/4, 0))", "pair: the probabilities p sum to about 0.92957045"),
         ("pair((1e400, 1), (1e-400, 0))", "p sum to about 1e400, not 1; a float means"),
         ("pair((0, 1))", "pair: the probabilities p sum to 0, not 1"),
+        ("pair((1/3+1e400, 1), (1/3, 0))", "0...0000000000002/3, not 1"),
         ("pair()", "outcomes is missing"),
         ("pair((1))", "expected ','"),
         ("pair(1, 1)", "expected '('"),

@@ -10,6 +10,7 @@ from typing import Any
 from soundness.asking import family
 from soundness.trial import Failed, Trial
 
+import dpexact
 from dpexact import certificate_checker as checker
 from dpexact.certificate_checker_mpfr import checking
 
@@ -104,3 +105,19 @@ def sides_that_never_come_up(trial: Trial, rng: random.Random) -> None:
     trial.overlap(one, other, "with a side of weight 0 and without")
     if one.bound != other.bound:
         raise Failed(f"{text} is {one.bound}, {rest} {other.bound}")
+
+
+@family(0.5)
+def levels_beside_what_nearly_reveals(trial: Trial, rng: random.Random) -> None:
+    """A trade-off function is above the lines of its profile, though little is not revealed."""
+    near, rate = (1 - Fraction(1, 10 ** rng.choice((3, 12, 30, 100))) for _ in "ab")
+    step = f"poisson(approx_dp(log({rng.choice((2, 1000))}), {near}), {rate})"
+    text = rng.choice(("{0}^2", "{0}^4", "{0} * pure_dp(1/3)", "{0}^2 * randomized_response(1, 3)"))
+    text, digits = text.format(step), rng.choice((2, 5, 12))
+    alpha = Fraction(1, 10 ** rng.choice((3, 30, 100, 300)))
+    call = f"dpexact.tradeoff({text!r})({str(alpha)!r}, {digits})"
+    found = trial.attempt(call, lambda: dpexact.tradeoff(text)(alpha, digits))
+    for level in (1, 10**6, 10**60):
+        delta = trial.ask("delta", text, f"log({level})", digits=600)
+        if found.upper < (line := 1 - Fraction(delta.upper) - alpha * level):
+            raise Failed(f"{found} is below a line, {float(line)}")

@@ -1,5 +1,6 @@
 import pickle
 from fractions import Fraction
+from itertools import accumulate
 
 import mpmath
 import pytest
@@ -17,6 +18,7 @@ from dpexact.tradeoffs.numbers import (
     enclose,
     exponential,
     number,
+    partial_sums,
     sign,
     to_real,
 )
@@ -106,6 +108,19 @@ def test_round_trips(x):
 @given(_values, _values, st.integers(0, 6))
 def test_binomial_theorem(x, y, n):
     assert sum(binomial_terms(x, y, n), Fraction(0)) == (x + y) ** n
+
+
+@given(st.lists(st.integers(-3, 3).map(Fraction) | _values, max_size=5), st.integers(0, 1))
+def test_partial_sums_are_sums(values, start):
+    found = partial_sums(values, Fraction(start))
+    assert found == [*accumulate(values, initial=Fraction(start))]
+
+
+def test_partial_sums_keep_to_one_denominator():
+    """Exponents so far apart have no short polynomials, which could be reduced."""
+    bottoms = [1 + exponential(real(text)) for text in ("1.2345", "0.54321", "2")]
+    values = [1 / bottom for bottom in bottoms * 7]
+    assert {len(value.denominator) for value in partial_sums(values, Fraction(0))[1:]} == {8}
 
 
 def test_equal_numerators_over_different_denominators_differ():

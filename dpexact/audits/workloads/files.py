@@ -16,6 +16,7 @@ expression that :mod:`dpexact.reals` reads.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -84,7 +85,7 @@ def load(name: str) -> Workload:
     """
     built_in = name in names()
     path = _FOLDER / f"{name}.yaml" if built_in else Path(name)
-    if not built_in and not path.suffix and not path.exists():
+    if not built_in and not path.suffix and not os.path.exists(name):
         raise InvalidInput(f"workload: {unknown('name', name, names())}, or a YAML file")
     shown = visible(name)
     try:
