@@ -295,7 +295,7 @@ def _on(
     near = near or _near(profile, profile.log_delta(delta))
     if not near > 0:
         return None
-    (found,) = solved(line, target, repeat, [arb(near)], width)
+    ((found, _),) = solved(line, target, repeat, [arb(near)], width)
     return None if found is None else (found, _root(found))
 
 

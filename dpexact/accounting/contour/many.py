@@ -185,14 +185,14 @@ def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict
 
 def solved(
     contour: Contour, targets: Sequence[arb], repeat: int, near: Sequence[arb], width: float
-) -> list[Enclosure | None]:
+) -> list[tuple[Enclosure | None, float]]:
     """Epsilon at each target, as :func:`bracketed` has it, by Newton's method from ``near``.
 
-    Proposes: where to bracket; both ends are certified wherever the steps lead.
+    And where that leads. Proposes: where to bracket; both ends are certified wherever that is.
     """
     ends = _searched(contour, targets, repeat, near, width)
     found = bracketed(contour, targets, repeat, ends, width)
-    return [None if bracket is None else bracket[0] for bracket in found]
+    return [(part and part[0], float(at)) for part, at in zip(found, ends, strict=True)]
 
 
 def _searched(

@@ -144,9 +144,12 @@ def _on(
     step = short(2 * math.pi / period)
     height, peak = 0.0, 0.0
     for (product, query), log_delta in zip(asked, logs, strict=True):
-        cumulant = query.repeat * product.cumulant(abscissa).value
-        scale = cumulant - abscissa * query.epsilon - log_delta
-        peak = max(peak, scale - math.log(abscissa * (abscissa + 1)))
+        value, _, bend = product.cumulant(abscissa)
+        scale = query.repeat * value - abscissa * query.epsilon - log_delta
+        scale -= math.log(abscissa * (abscissa + 1))
+        # about what the moduli add up to, of which phases leave delta
+        bend = query.repeat * bend + abscissa**-2 + (abscissa + 1) ** -2
+        peak = max(peak, scale, scale - math.log(2 * math.pi * bend) / 2)
         tail = log_delta - needed
         height = max(height, _height(product, abscissa, query, tail, step, most))
     count = max(2, math.ceil(height / step))

@@ -13,12 +13,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.contour.inversion import Contour
-from dpexact.accounting.contour.many import (
-    digits_of_delta,
-    shared_deltas,
-    shared_epsilons,
-    solved,
-)
+from dpexact.accounting.contour.many import digits_of_delta, shared_deltas, shared_epsilons, solved
 from dpexact.accounting.contour.planning import Plan, Query, affordable, planned
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.pair import (
@@ -212,10 +207,10 @@ class ContourProfile(Profile):
         start = self.beside(log_delta, near)
         best: Enclosure | None = None
         reason = "the bounds did not shrink as expected"
-        goal, margin = float(digits), 0.0
+        goal, margin, led = float(digits), 0.0, False
         for attempt in range(2 * ATTEMPTS):
             try:
-                if attempt == 1:
+                if attempt == 1 + led:
                     with suppress(TooExpensive):
                         # proposes: where to begin
                         start = self._searched(delta, 2 * near, self._reversed(log_delta, near))
@@ -223,8 +218,8 @@ class ContourProfile(Profile):
                 wanted = digits_of_delta(self.product, query, goal) + margin
                 plan = self.planned([query], wanted)
                 with precision(plan.bits):
-                    line, at = self.line(plan), arb(start)
-                    (best,) = solved(line, [ball(delta)], self.repeat, [at], 10.0**-goal)
+                    asked = self.line(plan), [ball(delta)], self.repeat, [arb(start)]
+                    ((best, root),) = solved(*asked, 10.0**-goal)
             except TooExpensive as cause:
                 reason = str(cause)
                 if not self.patient:
@@ -233,11 +228,15 @@ class ContourProfile(Profile):
                 continue
             if best is not None:
                 break
-            at_zero = None if attempt else self._at_zero(delta, _COARSE_DIGITS)
+            margin = 2 * margin + 2
+            # proposes: whether the line that was too coarse showed where to look
+            if not attempt and 0 < abs(root - start) < _NEAR_BY * start:
+                start, led = root, True
+                continue
+            at_zero = self._at_zero(delta, _COARSE_DIGITS) if attempt == led else None
             # proposes: whether to look at 0; balls decide what is met there
             if at_zero is not None and at_zero.upper == 0:
                 return at_zero
-            margin = 2 * margin + 2
         # proposes: whether to give a reason; the bracket is certified for any goal
         if best is not None and goal == digits:
             return best.labelled(self.method)

@@ -11,18 +11,38 @@ from flint import acb, acb_mat, arb
 
 def powers(base: acb, count: int) -> list[acb]:
     """``base^0 .. base^{count - 1}`` by doubling: no product is deeper than ``O(log count)``."""
-    return [power for (power,) in grown([acb(1)], [base], count)]
+    found = [acb(1), base][:count]
+    # proposes: how many are needed; each is what it is
+    while len(found) < count:
+        largest = found[-1]
+        # proposes: likewise
+        found += [power * largest for power in found[1 : 1 + count - len(found)]]
+    return found
+
+
+def turned(turns: list[acb], count: int) -> list[list[acb]]:
+    """``turns_j^n`` of all ``j``, for each ``n < count``; likewise by doubling."""
+    found = [[acb(1)] * len(turns), turns][:count]
+    # proposes: how many are needed; each is what it is
+    while len(found) < count:
+        largest = found[-1]
+        # proposes: likewise
+        left = found[1 : 1 + count - len(found)]
+        found += [[a * b for a, b in zip(row, largest, strict=True)] for row in left]
+    return found
 
 
 def grown(starts: list[acb], turns: list[acb], count: int) -> list[list[acb]]:
-    """``starts_j turns_j^n`` of all ``j``, for each ``n < count``; likewise by doubling."""
+    """``starts_j turns_j^n`` likewise."""
     found = [starts]
     # proposes: how many are needed; each is what it is
     while len(found) < count:
         # proposes: likewise
+        if len(found) > 1:
+            turns = [turn * turn for turn in turns]
+        # proposes: likewise
         left = found[: count - len(found)]
         found += [[a * b for a, b in zip(row, turns, strict=True)] for row in left]
-        turns = [turn * turn for turn in turns]
     return found
 
 
@@ -68,7 +88,7 @@ def line_sums(weights: list[acb], turns: list[acb], count: int) -> list[acb]:
     """
     big = max(1, round((count + 1) ** 0.5))
     rows, outcomes = -(-(count + 1) // big), len(weights)
-    *baby, leap = grown([acb(1)] * outcomes, turns, big + 1)
+    *baby, leap = turned(turns, big + 1)
     giant = grown(weights, leap, rows)
     by_outcome = zip(*baby, strict=True)
     product = acb_mat(rows, outcomes, list(chain(*giant))) * acb_mat(
@@ -106,11 +126,12 @@ class Rows:
 
     def at(self, turns: Sequence[acb]) -> list[list[acb]]:
         """The sums of each row, for each turn."""
-        ones = [acb(1)] * len(turns)
-        *baby, leap = grown(ones, list(turns), self._big + 1)
-        giant = zip(*grown(ones, leap, self._many), strict=True)
-        by_turn = list(chain(*zip(*baby, strict=True)))
-        sums = (acb_mat(len(turns), self._big, by_turn) * self._weights).tolist()
+        babies, giant = [], []
+        for turn in turns:
+            *baby, leap = powers(turn, self._big + 1)
+            babies += baby
+            giant.append(powers(leap, self._many))
+        sums = (acb_mat(len(turns), self._big, babies) * self._weights).tolist()
         return [
             (acb_mat(self._rows, self._many, parts) * acb_mat(self._many, 1, leaps)).entries()
             for parts, leaps in zip(sums, giant, strict=True)

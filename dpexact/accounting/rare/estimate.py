@@ -14,7 +14,7 @@ import numpy as np
 
 from dpexact.accounting.arrays import Complexes, Floats
 from dpexact.accounting.rare.law import Rule
-from dpexact.accounting.rare.picture import FloatRow, Picture, Question
+from dpexact.accounting.rare.picture import FloatRow, Picture, Question, geometric
 from dpexact.accounting.rare.plan import Plan
 from dpexact.accounting.rare.rows import Row, total_variation
 from dpexact.accounting.rare.windows import Window
@@ -36,8 +36,9 @@ _LEAST, _MOST = -20.0, 30.0
 _BEGIN, _STRIDE = -1.0, 4.0
 #: Of the logarithm of log delta, of a normal sum.
 _NORMAL_SLOPE: Final = 2.0
-#: When it is near enough, as places and as logarithms of delta, and when it is given up.
-_CLOSE, _NEAR, _LOOKS = 0.03, 0.2, 30
+#: When it is near enough, as places and as logarithms of delta, how many times as far the next step
+#: leads there, and when it is given up.
+_CLOSE, _NEAR, _NEXT, _LOOKS = 0.03, 0.2, 2.0, 30
 
 
 class Estimate:
@@ -251,7 +252,7 @@ class _Sums:
         away: float,
     ) -> None:
         last = max(_LARGEST_TILT / gap, _FARTHEST_TILT / max(abs(away), _CLOSEST * gap))
-        self._tilts = tilts = np.geomspace(_LEAST_TILT / gap, last, _MANY_TILTS)
+        self._tilts = tilts = geometric(_LEAST_TILT / gap, last, _MANY_TILTS)
         self._logs = -np.log(tilts * (tilts + 1))
         curvature = 1 / tilts**2 + 1 / (tilts + 1) ** 2
         for n, (law, loss) in zip(counts, laws, strict=True):
@@ -298,7 +299,10 @@ def first_place(ask: Question, log_target: float) -> tuple[float, float]:
 
     low, high = _LEAST, _MOST
     at, before, last, slope = _begin(ask, log_target), math.nan, math.nan, _NORMAL_SLOPE
-    for _ in range(_LOOKS):
+    for look in range(_LOOKS):
+        # the step there is as good as a look
+        if abs(last) < _NEXT * near and look > 1:
+            break
         value = missing(at)
         low, high = (low, at) if value > 0 else (at, high)
         if at != before and value != last and not math.isnan(last):
@@ -310,7 +314,7 @@ def first_place(ask: Question, log_target: float) -> tuple[float, float]:
         at += max(-_STRIDE, min(_STRIDE, step))
         if not low < at < high:
             at = (low + high) / 2
-    return before, slope * -log_target if 0 < slope < math.inf else 1.0
+    return at, slope * -log_target if 0 < slope < math.inf else 1.0
 
 
 def _begin(ask: Question, log_target: float) -> float:
@@ -323,7 +327,7 @@ def _begin(ask: Question, log_target: float) -> float:
 
 def digits_of_delta(digits: int, steepness: float) -> float:
     """About those that show so many ``digits`` of epsilon."""
-    return max(1.0, digits + 1.5 - math.log10(steepness))
+    return max(1.0, digits + 1.2 - math.log10(steepness))
 
 
 def least_at_zero(rows: Sequence[Row]) -> float:

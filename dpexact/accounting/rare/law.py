@@ -26,6 +26,8 @@ from dpexact.reals import Real
 
 #: Windows that differ from 1 by less are not summed.
 _NEGLIGIBLE = 1e-20
+#: So many nodes follow from one by products, which round.
+_RENEWED = 64
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ class SampledLaw:
     ) -> list[acb]:
         """``J_W(rho + i n step)``, ``n = 0 .. count``, all nodes at once."""
         rho = arb(order)
-        nodes = self.laid(window, rho, step, rule, lambda ratio: (1 + ratio.exp()).log())
+        nodes = self.laid(window, rho, step, rule, lambda _, ratio: (1 + ratio).log())
         bounds = cells.bound(window, order), cells.decayed(window, order, 0.0, rule.angle)
         return nodes.sums(count, self.outside(window, rho, rule), bounds)
 
@@ -143,24 +145,30 @@ class SampledLaw:
         order: arb,
         step: float,
         rule: Rule,
-        exponent: Callable[[acb], acb],
+        exponent: Callable[[acb, acb], acb],
     ) -> Nodes:
-        """The nodes of a rule for ``phi e^{(rho + i n step) l} W``, ``l`` of ``log lambda``."""
+        """The nodes of a rule for ``phi e^{(rho + i n step) l} W``, ``l`` of ``log lambda``, it."""
         spacing, shift = arb(rule.spacing), arb(rule.shift)
         top = arb(rule.angle) / self.rate
         # proposes: the rule, whose floats mean their exact values; balls decide the strip
         if not 0 < shift < top:
             raise ValueError("the strip is not admissible")
-        i_step, half = acb(0, arb(step)), arb(0.5)
-        found = Nodes([], [], [], spacing, shift, top)
+        i_step, half, angle = acb(0, arb(step)), arb(0.5), shift * self.rate
+        growth = (spacing * self.rate).exp()
+        found, ratio = Nodes([], [], [], spacing, shift, top), acb(0)
         # proposes: the nodes; `outside` bounds all others
         for j in range(rule.first, rule.last + 1):
-            z = acb(j * spacing, shift)
-            ratio = self.start + z * self.rate
-            power = exponent(ratio)
-            found.ratios.append(ratio)
-            found.weights.append((power * order - z * z * half).exp() * window.at(ratio, self.bits))
-            found.turns.append((i_step * power).exp())
+            x = j * spacing
+            log = acb(self.start + x * self.rate, angle)
+            # proposes: which is multiplied from the one before
+            ratio = ratio * growth if len(found.ratios) % _RENEWED else log.exp()
+            # proposes: the root, a float that means its exact value
+            power = ratio if window.root == 1 else (log * window.root).exp()
+            loss, z = exponent(log, ratio), acb(x, shift)
+            found.ratios.append(log)
+            weight = (loss * order - z * z * half).exp()
+            found.weights.append(weight * window.at(power, self.bits))
+            found.turns.append((i_step * loss).exp())
         return found
 
 
@@ -295,17 +303,19 @@ class Cells:
         # proposes: the angle and the scale, floats that mean their exact values here as in the key
         if key not in self._tails:
             bits, cosine, plain = current(), window.cosine(arb(angle)), Window(shape, high=1.0)
-            half = arb("0.5 +/- 0.5")
+            half, little, factor = arb("0.5 +/- 0.5"), arb(_NEGLIGIBLE), cosine / arb(scale) ** root
             tails, rest = [], []
-            for v in [cosine * (r / scale) ** root for r in self._ratios]:
+            # proposes: the root, a float that means its exact value
+            powers = self._ratios if root == 1 else [r**root for r in self._ratios]
+            for v in [factor * power for power in powers]:
                 low = lower_tail(v, shape).upper()
                 # proposes: which bound may be enough; all are proved
                 high = upper_tail(v, 1 - shape / v, shape).upper() if v > shape else arb(1)
                 # proposes: likewise
-                if low < _NEGLIGIBLE:
+                if low < little:
                     tail = 1 - low * half
                 # proposes: likewise
-                elif high < _NEGLIGIBLE:
+                elif high < little:
                     tail = high * half
                 else:
                     tail = plain.tail(v, bits)

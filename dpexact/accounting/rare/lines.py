@@ -92,7 +92,7 @@ def line_for(scales: Scales, tolerance: float, in_floats: bool) -> Line:
     gap = ask.gap
     uppers = picture.steep_orders(scales.far)
     over = log_chernoffs(uppers) + scales.moment(uppers) + ask.weight(uppers)
-    over += EXCESS - tolerance
+    over += 2 * EXCESS - tolerance
     trials = _TRIALS[max(_STEEPEST, 0.5 * gap / high, gap if root < 1 else 0.0) > _TRIALS] / gap
     lines = trials if not ask.add else -1 - trials
     peaks = scales.moment(lines) + ask.weight(lines) - np.log(trials * (trials + 1))
@@ -158,10 +158,14 @@ def height_for(scales: Scales, line: Line, tolerance: float, by_powers: bool) ->
     """
     picture, far, near = scales.picture, scales.far, scales.near
     rows, rho, angles = picture.rows, 1 + line.abscissa, ANGLES[:, None]
-    turns = [turned_losses(row, angles) for row in rows]
+    powers, falls = [], []
+    for row in rows:
+        modulus, turn = turned_losses(row, angles)
+        powers.append(rho * modulus)
+        falls.append(turn)
     plains = [
-        row.density + (angles * row.sigma) ** 2 / 2 + rho * turned.real
-        for row, turned in zip(rows, turns, strict=True)
+        row.density + (angles * row.sigma) ** 2 / 2 + power
+        for row, power in zip(rows, powers, strict=True)
     ]
     heavy = [plain + heights(row, far, near) for row, plain in zip(rows, plains, strict=True)]
     smalls = []
@@ -187,7 +191,7 @@ def height_for(scales: Scales, line: Line, tolerance: float, by_powers: bool) ->
         top = _until(tail, first, math.log(most), tolerance - EXCESS) * _HIGHER
         return top, decays(top)
 
-    top, lowest = height(heavy, [turned.imag for turned in turns], 1e8 / picture.ask.gap)
+    top, lowest = height(heavy, falls, 1e8 / picture.ask.gap)
     beyond, tiny, power_angles = top, None, [0.0] * len(rows)
     if by_powers:
         steep = POWER_ANGLES / picture.root
@@ -198,7 +202,6 @@ def height_for(scales: Scales, line: Line, tolerance: float, by_powers: bool) ->
         reach = math.log(top + abs(rho) + 1)
         tiny = -reach - _TINY - (math.log(picture.shape) + 1) / picture.root
     withins = [float(log_sum(row.density + rho * row.loss + row.window(far, None))) for row in rows]
-    powers, falls = [rho * turned.real for turned in turns], [turned.imag for turned in turns]
     each = zip(rows, plains, heavy, lowest, withins, power_angles, powers, falls, strict=True)
     return Height(top, beyond, tiny, tuple(RowHeight(*of) for of in each))
 

@@ -29,6 +29,9 @@ _SPARE: Final = 2.0
 #: Fewer targets than this are asked one by one.
 _FEW: Final = 4
 _SECANTS: Final = 12
+#: Answers that tell where the next is, and by how much its steepness may be off.
+_PAST: Final = 5
+_TRUST: Final = 0.01
 #: How far the logarithms of two points may lie apart whose slope is that at the point between.
 _BESIDE: Final = 1e-3
 #: Digits of delta at 0, which may be below many targets.
@@ -39,25 +42,44 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 class _Guide(NamedTuple):
-    """A line and, about, a point on it, ``log delta`` there and its slope against ``log eps``."""
+    """A line, the gap it is for, and about the slope of ``log delta`` against ``log eps`` there."""
 
     line: Inversion
     gap: float
-    near: float
-    log: float
     steepness: float
 
-    def moved(self, near: float, log: float) -> _Guide:
-        """To the next answer, with the slope between."""
-        apart, fall = math.log(near / self.near), self.log - log
-        # proposes: where the next search begins
-        steepness = fall / apart if apart * fall > 0 else self.steepness
-        return self._replace(near=near, log=log, steepness=steepness)
-
-    def bracketed(self, delta: Real, near: float, digits: int) -> tuple[Enclosure | None, float]:
+    def bracketed(
+        self, delta: Real, near: float, steepness: float, digits: int
+    ) -> tuple[Enclosure | None, float]:
         """As :func:`bracketed` has it."""
         with precision(self.line.plan.bits):
-            return bracketed(self.line, ball(delta), near, self.steepness, 10.0**-digits, self.gap)
+            ask = self.line, ball(delta), near, steepness, 10.0**-digits, self.gap
+            return bracketed(*ask, _TRUST)
+
+
+def _beside(
+    past: Sequence[tuple[float, float]], log: float, steepness: float
+) -> tuple[float, float]:
+    """Epsilon at a target, and how steep it is, by a polynomial through answers that lie as close.
+
+    Of logarithms. By the ``steepness`` where they are few. Proposes: where to look.
+    """
+    (last, value), slope = past[-1], -1 / steepness
+    places, values, slopes = [last], [value], [0.0]
+    for at, found in reversed(past[-_PAST:-1]):
+        if not abs(at - places[-1]) < 2 * abs(log - last):
+            break
+        places, values, slopes = [*places, at], [*values, found], [*slopes, 0.0]
+    for step in range(1, len(places)):  # Neville's scheme, with derivatives
+        for i, (start, end) in enumerate(zip(places, places[step:], strict=False)):
+            before, after, width = log - start, log - end, end - start
+            rise = values[i + 1] - values[i]
+            slopes[i] = (rise + before * slopes[i + 1] - after * slopes[i]) / width
+            values[i] = (before * values[i + 1] - after * values[i]) / width
+    # the slope of two is half a step behind
+    if len(places) > 2 and slopes[0] < 0:
+        return math.exp(values[0]), -1 / slopes[0]
+    return math.exp(value + slope * (log - last)), steepness
 
 
 class SharedLines(Profile):
@@ -134,18 +156,19 @@ class SharedLines(Profile):
         found = dict.fromkeys(zeros, Enclosure.exact(_ZERO, self.method))
         logs = {at: approximate_log(at) for at in deltas if at not in found}
         guide: _Guide | None = None
+        past: list[tuple[float, float]] = []
         fine = digits + _SPARE
         order = sorted(logs, key=logs.__getitem__, reverse=self.add)  # gaps fall
         for done, at in enumerate(order):
             answer = None
             if guide is not None:
                 with suppress(ArithmeticError, ValueError):
-                    near = guide.near * math.exp((guide.log - logs[at]) / guide.steepness)
-                    answer, near = guide.bracketed(at, near, digits)
+                    ask = _beside(past, logs[at], guide.steepness)
+                    answer, near = guide.bracketed(at, *ask, digits)
                     if answer is None:
                         guide = self._guide(near, logs[at], fine)
-                        answer, near = guide.bracketed(at, near, digits)
-                    guide = guide.moved(near, logs[at])
+                        answer, near = guide.bracketed(at, near, guide.steepness, digits)
+                    past.append((logs[at], math.log(near)))
             if answer is None:
                 # proposes: finer lines, where one was too coarse at the target it was planned for
                 fine += 0.0 if guide is None else _SPARE
@@ -158,6 +181,7 @@ class SharedLines(Profile):
                 if reached and len(logs) - done > _FEW:
                     with suppress(ArithmeticError, ValueError):
                         guide = self._guide(float(answer.lower), logs[at], fine)
+                        past.append((logs[at], approximate_log(rational(Fraction(answer.lower)))))
             found[at] = answer
         nothing = Enclosure(_ZERO, math.inf, self.method)
         return [found.get(at, nothing) for at in deltas]
@@ -168,15 +192,21 @@ class SharedLines(Profile):
         line = self.inverted(ask, log - digits * _LN10)
         with precision(line.plan.bits):
             here, before = (line.delta(arb(x)).mid() for x in (near, near * (1 - _BESIDE)))
-            return _Guide(line, ask.gap, near, log, float((before / here).log()) / _BESIDE)
+            return _Guide(line, ask.gap, float((before / here).log()) / _BESIDE)
 
 
 def bracketed(
-    inversion: Inversion, target: arb, near: float, steepness: float, width: float, gap: float
+    inversion: Inversion,
+    target: arb,
+    near: float,
+    steepness: float,
+    width: float,
+    gap: float,
+    doubt: float = 1.0,
 ) -> tuple[Enclosure | None, float]:
     """Two points: delta is certainly above the target at the left one, below at the other.
 
-    None where the line is too coarse; and a better point.
+    None where the line is too coarse; and a better point. The steepness is off by a ``doubt``.
     """
     at, slope, last = arb(near), -steepness, (0.0, 0.0)
     for _ in range(_SECANTS):
@@ -195,7 +225,7 @@ def bracketed(
             return None, near
         at = (at * (1 + arb(step))).mid()
         # proposes: likewise
-        if abs(step) * min(1.0, abs(before) or 1.0) < 0.05 * width:
+        if abs(step) * min(1.0, abs(before) or doubt) < 0.05 * width:
             break
         last = step, miss
     # proposes: likewise; the period hardly exceeds the gap

@@ -195,7 +195,7 @@ class Picture:
     def back_orders(self) -> Floats:
         """Orders tried where the sum of the losses is small."""
         last = max(_LARGEST_BACK / self.ask.gap, _DEEPEST / self._spread)
-        return np.geomspace(_LEAST_BACK / self.ask.gap, last, _BACKS)
+        return geometric(_LEAST_BACK / self.ask.gap, last, _BACKS)
 
     @cached_property
     def _spread(self) -> float:
@@ -219,7 +219,7 @@ class Picture:
     def steep_orders(self, scale: float) -> Floats:
         """Orders tried of losses that a window of this scale lets through."""
         if self.root < 1:
-            return np.geomspace(0.5 / self.ask.gap, _LARGE[-1], _ORDERS)
+            return geometric(0.5 / self.ask.gap, float(_LARGE[-1]), _ORDERS)
         small = _SHARES * math.exp(-scale)
         # of sums next to their mean less than a share is enough
         few = _QUIETEST / self._spread
@@ -295,18 +295,29 @@ def log_odds(loss: float) -> float:
 
 
 _BELOW, _ABOVE, _POINTS = 5.0, 3.0, 1201
-#: The logarithm of a tail that cells only bound.
-_SMALL = -46.0
+#: The logarithm of a tail that cells only bound, and what is added to no infinite number.
+_SMALL, _LARGEST = -46.0, 1e300
 #: How near to an end, as a share, a secant may lead.
 _MARGIN = 0.02
 
 
 def log_sum(logs: Floats) -> Floats:
     """``log sum exp`` along the last axis."""
-    top = logs.max(axis=-1, keepdims=True)
-    top = np.where(np.isfinite(top), top, 0.0)
-    total: Floats = np.squeeze(top, -1) + np.log(np.exp(logs - top).sum(axis=-1))
+    top = np.minimum(np.maximum(np.maximum.reduce(logs, axis=-1), -_LARGEST), _LARGEST)
+    total: Floats = top + np.log(np.add.reduce(np.exp(logs - top[..., None]), axis=-1))
     return total
+
+
+def geometric(first: float, last: float, count: int) -> Floats:
+    """Numbers whose ratios are equal."""
+    found: Floats = np.exp(math.log(first) + math.log(last / first) * _evenly(count))
+    return found
+
+
+@cache
+def _evenly(count: int) -> Floats:
+    """From 0 to 1."""
+    return np.linspace(0.0, 1.0, count)
 
 
 def crossing(

@@ -36,8 +36,9 @@ from dpexact.accounting.rare.rules import (
 )
 from dpexact.accounting.rare.windows import Window
 
-#: A plan of this work, some milliseconds, is not compared with another.
-_LITTLE_WORK = 80_000
+#: A plan of this work, of whose making another takes a share, is not compared with that; gaps over
+#: the largest loss of adding beyond which small losses are apart at first.
+_LITTLE_WORK, _APART = 200_000, 5.5
 #: Noise, and gaps, at which the widest windows are taken first, their shape, and the largest root.
 _LOUD, _ROOM, _WIDE_SHAPE, _ROOT = 0.15, 100.0, 60, 0.5
 #: Bits beyond those that errors ask for.
@@ -61,7 +62,8 @@ def cheapest(
     # proposes: which plans are made
     if found:
         return found[0]
-    for with_near in (False, True) if like is None else (like.near is not None,):
+    apart = ask.gap > _APART * ask.top
+    for with_near in (apart, not apart) if like is None else (like.near is not None,):
         # proposes: which plans are made
         if found and found[0].work < _LITTLE_WORK:
             break
@@ -187,8 +189,8 @@ def _rules(scales: Scales, line: Line, height: Height, own: RowHeight, tolerance
     scale = float(picture.product([each.within for each in height.rows]))
     alone = scale + float(ask.weight(line.abscissa)) - log_line - float(own.within)
     log_many = math.log(row.times * len(height.rows))
-    fine = max(alone - tolerance, 8.0) + log_many + 2.5
-    rough = max(line.peak + log_line - tolerance, 8.0) + log_many + 2.5
+    fine = max(alone - tolerance, 8.0) + log_many + 0.5
+    rough = max(line.peak + log_line - tolerance, 8.0) + log_many + 0.5
     near_rule, tiny_rule, terms, lost = None, None, (0, 0), 0.0
     if tiny is not None and near is not None:
         rule = power_rule(row, (far, near), rho, fine)

@@ -55,8 +55,11 @@ def real_powers(law: SampledLaw, window: Window, count: int, rule: Rule, cells: 
     # proposes: the nodes; `outside` bounds all others
     for j in range(rule.first, rule.last + 1):
         x = j * spacing
-        ratio = law.start + x * law.rate
-        nodes.append(((-x * x * half).exp() * window.at(ratio, law.bits), ratio.exp()))
+        log = law.start + x * law.rate
+        ratio = log.exp()
+        # proposes: the root, a float that means its exact value
+        power = ratio if window.root == 1 else (log * window.root).exp()
+        nodes.append(((-x * x * half).exp() * window.at(power, law.bits), ratio))
     found, scale = [], spacing / (2 * arb.pi()).sqrt()
     for order in range(count):
         total = sum((weight * ratio**order for weight, ratio in nodes), arb(0))
@@ -123,7 +126,7 @@ def large_line(
 ) -> list[acb]:
     """``J_W`` at ``rho + i n step``, which are the ``orders``, of a window of large losses [9]."""
     rho, lines = orders[0].real, []
-    nodes = law.laid(window, rho, step, rule, lambda ratio: ratio)
+    nodes = law.laid(window, rho, step, rule, lambda log, _: log)
     inverses = [(-ratio).exp() for ratio in nodes.ratios]
     for k in range(terms):
         power = rho - k

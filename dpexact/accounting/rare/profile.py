@@ -38,7 +38,9 @@ MAX_WORK: Final = 120_000_000
 _OFTEN, _EVEN, _FEW_STEPS = 1, 0.5, 30
 #: So often that one line may see all losses of several rows.
 _SELDOM: Final = 0.05
-_LOUDEST, _LOUD, _SPREAD_ADDED, _SPREAD_REMOVED = 0.2, 0.7, 6e-3, 1.2e-2
+_LOUDEST, _LOUD = 0.2, 0.7
+#: The rate times the root of many steps at which windows take about as long as a line.
+_SPREAD: Final = 0.025
 #: About the work of windows: one line is asked first that may be less.
 _BRIEF_WORK: Final = 200_000
 _NONE: Final = "no windows were found"
@@ -49,8 +51,8 @@ _PASSES: Final = 5
 _PLAINLY: Final = 2.0
 #: By how much, likewise, a saddle point may err there.
 _UNSURE: Final = 0.6
-#: Work of a line, about that of floats of it.
-_LITTLE_WORK: Final = 30_000
+#: Work of a line that is asked where the picture of a step has epsilon: mostly that is enough.
+_LITTLE_WORK: Final = 400_000
 _TRIVIAL: Final = 96
 
 
@@ -136,9 +138,8 @@ class RareProfile(Search):
             often = [line.varied(work, patient=False)] * (self.is_loud or self.expected > _SELDOM)
             return FirstToReach(*often, *profiles)
         ((sigma, rate, _),) = self._floats
-        spread = rate * sigma * math.sqrt(self.count)  # of losses over the largest of adding
-        least = _SPREAD_ADDED if self.add else _SPREAD_REMOVED
-        if (self.add and self.count <= _FEW_STEPS) or sigma < _LOUD or spread < least:
+        few = self.count <= _FEW_STEPS or rate * math.sqrt(self.count) < _SPREAD
+        if few or sigma < _LOUD:
             return FirstToReach(*profiles)
         return FirstToReach(line.varied(_BRIEF_WORK, patient=False), *profiles)
 
@@ -165,10 +166,7 @@ class RareProfile(Search):
                     enclosed = balls.to_enclosure(found, self.method).within(_ZERO, _ONE)
                     best = best.meet(enclosed)
             # proposes: finer by what delta is below what floats had, else by the digits that miss
-            known = math.inf
-            # proposes: likewise
-            if best.digits >= 1:
-                known = approximate_log(reals.rational(Fraction(best.upper)))
+            known = approximate_log(reals.rational(Fraction(best.upper)))
             # proposes: likewise
             if known < log - _PLAINLY:
                 log = known
@@ -184,20 +182,27 @@ class RareProfile(Search):
         plainly_positive = least_at_zero(self.rows) > math.log(target) + _PLAINLY
         if not plainly_positive and (at_zero := self._at_zero(delta, target)) is not None:
             return at_zero
+        log, margin = math.log(target), 0.0
         try:
             draft = self.drafted(target, digits)
-            # proposes: whether a line that costs little is asked before floats say more
+            found, near = None, draft.near
+            # proposes: whether a line is asked before floats say more
             if draft.plan is not None and draft.plan.work < _LITTLE_WORK:
                 with suppress(ArithmeticError, ValueError):
                     inversion = self.inverted(draft.ask, 0.0, draft.plan)
-                    if (found := self._bracketed(inversion, delta, draft, digits)[0]) is not None:
-                        return found
-            draft = self.searched(target, draft)
+                    found, near = self._bracketed(inversion, delta, draft, digits)
+            if found is not None:
+                return found
+            # proposes: where to look, if a line that is too coarse showed that
+            if near != draft.near:
+                draft, margin = draft._replace(near=near, ask=self.question(near), plan=None), 1.0
+            else:
+                draft = self.searched(target, draft)
         except TooExpensive:
             if plainly_positive and (at_zero := self._at_zero(delta, target)) is not None:
                 return at_zero
             raise
-        log, margin, plan = math.log(target), 0.0, draft.plan
+        plan = draft.plan
         wanted = digits_of_delta(digits, draft.steepness)
         best = Enclosure(_ZERO, math.inf, self.method)
         reason = "the bounds did not shrink as expected"

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from dpexact.accounting.arrays import Complexes, Floats
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.pair import short
 from dpexact.accounting.rare.law import Rule
 from dpexact.accounting.rare.picture import RowPicture, log_below, log_sum
@@ -102,11 +102,16 @@ def real_rule(
     return Rule(0.0, float(angles[at]), spacing, first, last)
 
 
-def turned_losses(picture: RowPicture, angles: Floats) -> Complexes:
-    """``log(1 + lambda e^{i theta})`` at each of the angles, which are a column."""
-    beside = np.exp(1j * np.copysign(angles, -picture.ratio) - abs(picture.ratio))
-    found: Complexes = np.log(1 + beside)
-    return found + np.where(picture.ratio > 0, picture.ratio + 1j * angles, 0)
+def turned_losses(picture: RowPicture, angles: Floats) -> tuple[Floats, Floats]:
+    """Both parts of ``log(1 + lambda e^{i theta})`` at each of the angles, which are a column."""
+    beside, forward = np.exp(-abs(picture.ratio)), picture.ratio > 0
+    real, imaginary = beside * np.cos(angles), beside * np.sin(angles)
+    modulus = np.log1p(2 * real + beside * beside) / 2
+    turn = np.arctan2(imaginary, 1 + real)
+    return (
+        modulus + np.where(forward, picture.ratio, 0.0),
+        np.where(forward, angles - turn, turn),
+    )
 
 
 def powered(picture: RowPicture, scales: tuple[float, float | None], rho: float) -> Floats:

@@ -128,11 +128,13 @@ class Search(SharedLines):
         log = first = about(ask)
         if digits <= _ROUGH:
             return first
+        last = math.inf
         for _ in range(_PASSES):
             found, value = self.estimate(ask, log)
             # floats tell no more
-            if abs(value) < found.rounding:
+            if abs(value) < found.rounding or abs(value) > last:
                 break
+            last = abs(value)
             if value > 0 and math.log(value) > log - _GLANCE * _LN10 / 2:
                 return math.log(value)
             log -= 3 * _GLANCE * _LN10

@@ -35,9 +35,9 @@ def _exponential_sum(shape: int, bits: int) -> arb_poly:
 
 
 @lru_cache(maxsize=64)
-def _log(scale: float, bits: int) -> arb:
-    """Of a scale, kept likewise; there are many scales."""
-    return arb(scale).log()
+def _inverse(scale: float, root: float, bits: int) -> arb:
+    """``scale^-root``, kept likewise; there are many scales."""
+    return arb(scale) ** -arb(root)
 
 
 # --- error terms: looked up here when needed, so that a test can replace any single one -----------
@@ -63,11 +63,12 @@ def flat(size: arb, shape: int) -> arb:
 
 
 @cache
-def _plateau(shape: int, bits: int) -> tuple[arb, arb]:
-    """Where ``G`` differs from 1 by less than its rounding, and by how much at most."""
+def _plateau(shape: int, bits: int) -> tuple[arb, arb, acb]:
+    """Where ``G`` differs from 1 by less than its rounding, and what it is there at most."""
     # proposes: where; the bound is taken there
     size = arb(math.exp((math.lgamma(shape + 1) - bits * math.log(2)) / shape))
-    return size, arb(0, 1) * flat(size, shape).upper()
+    slack = arb(0, 1) * flat(size, shape).upper()
+    return size, 1 + slack, acb(1 + slack, slack)
 
 
 @dataclass(frozen=True)
@@ -89,21 +90,21 @@ class Window:
 
     def tail(self, v: _Ball, bits: int) -> _Ball:
         """``G(v)`` for ``Re v >= 0``."""
-        size, slack = _plateau(self.shape, bits)
+        size, real, whole = _plateau(self.shape, bits)
         # of balls; the series is true anywhere
         if v.abs_upper() < size:
-            return 1 + slack if isinstance(v, arb) else acb(1 + slack, slack)
+            return real if isinstance(v, arb) else whole
         return (-v).exp() * _exponential_sum(self.shape, bits)(v)
 
-    def at(self, log: _Ball, bits: int) -> _Ball:
-        """``W`` where the logarithm of ``lambda`` is that, turned by less than ``pi/2p``."""
-        above = type(log)(1)
+    def at(self, power: _Ball, bits: int) -> _Ball:
+        """``W`` where ``lambda^p`` is that, turned by less than ``pi/2``."""
+        above = type(power)(1)
         if self.high is not None:
-            above = self.tail((self.root * (log - _log(self.high, bits))).exp(), bits)
+            above = self.tail(power * _inverse(self.high, self.root, bits), bits)
         # proposes: the window; its floats mean their exact values
         if self.low is None:
             return above
-        return above - self.tail((self.root * (log - _log(self.low, bits))).exp(), bits)
+        return above - self.tail(power * _inverse(self.low, self.root, bits), bits)
 
     def cosine(self, angle: arb) -> arb:
         """``cos(p theta)``, as the root of ``lambda e^{i theta}`` is turned less.

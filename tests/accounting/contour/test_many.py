@@ -90,8 +90,8 @@ def test_roots_are_found_together_and_beside_one_another():
     line = contours.line(composition, contours.plan(composition, [Query(1.0, 1)], 12))
     with balls.precision(line.plan.bits):
         targets = [balls.ball(real(text)) for text in ("1/100", "1e-3", "1/2")]
-        found = solved(line, targets, 1, [arb(1), arb(1), arb(1)], 1e-6)
-        ((alone,),) = ([solved(line, [t], 1, [arb(1)], 1e-6)[0]] for t in targets[:1])
+        found = [answer for answer, _ in solved(line, targets, 1, [arb(1), arb(1), arb(1)], 1e-6)]
+        ((alone, _),) = solved(line, targets[:1], 1, [arb(1)], 1e-6)
         assert found[0] is not None
         assert alone is not None
         assert found[0].overlaps(alone)

@@ -199,6 +199,24 @@ def test_the_line_of_one_direction_shows_what_the_other_is_at_most(repeat):
 
 
 @pytest.mark.parametrize(
+    ("sigma", "rate", "count", "target", "most"),
+    [
+        # on a line far from the saddle point moduli add up to more than delta
+        ("10", "1e-3", 1000, "1e-12", 1),
+        ("10", "1e-4", 10**5, "1e-12", 1),
+        # a saddle point that misleads by a tenth: the first line shows by how much
+        ("3", "1e-3", 10**4, "1e-12", 2),
+    ],
+)
+def test_few_lines_find_epsilon(monkeypatch, sigma, rate, count, target, most):
+    lines, line = [], ContourProfile.line
+    monkeypatch.setattr(ContourProfile, "line", lambda *a: lines.append(a) or line(*a))
+    asked = ContourProfile([(remove(real(sigma), real(rate)), count)], InfiniteLoss())
+    assert asked.epsilon(real(target), 8).digits >= 8
+    assert len(lines) <= most
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "poisson(gaussian(1), 1/100)^100",

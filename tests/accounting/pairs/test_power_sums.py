@@ -4,7 +4,7 @@ import pytest
 from flint import acb, arb
 
 from dpexact import balls
-from dpexact.accounting.pairs.power_sums import Rows, line_product
+from dpexact.accounting.pairs.power_sums import Rows, grown, line_product, powers, turned
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 64, 1000])
@@ -34,3 +34,20 @@ def test_rows_are_the_sums_of_their_powers(count):
                 direct = sum((value * turn**k for k, value in enumerate(row)), acb(0))
                 assert found.overlaps(direct)
                 assert float(found.real.rad()) < 1e-20
+
+
+@pytest.mark.parametrize("count", range(1, 12))
+def test_powers_are_as_many_as_are_asked_for(count):
+    with balls.precision(96):
+        turns = [acb(0, arb(1) / 3).exp(), acb(0, arb(2)).exp()]
+        direct = [[turn**k for turn in turns] for k in range(count)]
+        alone = [list(row) for row in zip(*(powers(turn, count) for turn in turns), strict=True)]
+        begun = [
+            [a / b for a, b in zip(row, turns, strict=True)] for row in grown(turns, turns, count)
+        ]
+        for found in (alone, turned(turns, count), begun):
+            assert len(found) == count
+            for row, other in zip(found, direct, strict=True):
+                for one, two in zip(row, other, strict=True):
+                    assert one.overlaps(two)
+                    assert float(one.real.rad() + one.imag.rad()) < 1e-24

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import dpexact
 from dpexact.accounting.rare import many
+from dpexact.accounting.rare.inversion import Inversion
 from dpexact.accounting.rare.profile import RareProfile
 from dpexact.accounting.rare.rows import Row
 from dpexact.conversion import real
@@ -121,3 +122,14 @@ def test_a_guide_that_leads_astray_is_left(monkeypatch):
     targets = [real(Fraction(10) ** -k) for k in range(5, 10)]
     for target, found in zip(targets, profile.epsilons(targets, 6), strict=True):
         assert overlap(found, profile.epsilon(target, 9))
+
+
+@pytest.mark.parametrize("add", [False, True])
+def test_neighbours_tell_where_the_next_is(monkeypatch, add):
+    """Two values decide, and one is mostly enough to find where."""
+    asked, delta = [], Inversion.delta
+    monkeypatch.setattr(Inversion, "delta", lambda *a: asked.append(a) or delta(*a))
+    targets = [real(Fraction(10) ** -8 * Fraction(50, 50 + k)) for k in range(100)]
+    found = RareProfile((Row(real(1), real("1e-5"), 1000),), add).epsilons(targets, 8)
+    assert all(answer.digits >= 8 for answer in found)
+    assert len(asked) < 3.5 * len(targets)

@@ -352,3 +352,29 @@ def test_of_many_steps_one_window_is_bounded_as_far_left_as_orders_are_steep(mon
     mechanism = "poisson(gaussian(0.46), 3.26e-08)^123440174"
     assert dpexact.delta(mechanism, "0.0551", 15, "remove").digits >= 15
     assert len(lines) <= 2
+
+
+@pytest.mark.parametrize(
+    ("sigma", "q", "count", "delta", "lines"),
+    [
+        ("1", "1e-5", 10, "1e-12", 1),  # small losses apart
+        ("1", "1e-5", 100, "1e-8", 1),  # and not
+        # the picture of a step errs; the line planned by it shows where to look
+        ("1.5", "1e-7", 10, "1e-8", 2),
+    ],
+)
+def test_one_plan_a_line_finds_epsilon(monkeypatch, sigma, q, count, delta, lines):
+    made, drawn = [], []
+    planning, inverted = "dpexact.accounting.rare.planning.planned", RareProfile.inverted
+    monkeypatch.setattr(planning, lambda *a: made.append(a) or planned(*a))
+    monkeypatch.setattr(RareProfile, "inverted", lambda *a: drawn.append(a) or inverted(*a))
+    monkeypatch.setattr(RareProfile, "estimate", lambda *_: pytest.fail("floats of a line"))
+    assert engine(sigma, q, count, "remove").epsilon(real(delta), 8).digits >= 8
+    assert len(made) == len(drawn) == lines
+
+
+def test_deltas_of_which_floats_tell_nothing():
+    """They grew with each finer line of floats, of which the last took seconds."""
+    found = engine("1.375", "7.657e-07", 181791, "remove").delta(real("0.226"), 4)
+    assert found.digits >= 4
+    assert found.upper < 1e-67
