@@ -147,7 +147,7 @@ class SampledLaw:
         rule: Rule,
         exponent: Callable[[acb, acb], acb],
     ) -> Nodes:
-        """The nodes of a rule for ``phi e^{(rho + i n step) l} W``, ``l`` of log ``lambda`` and it."""
+        """Nodes of a rule for ``phi e^{(rho + i n step) l} W``, ``l`` of ``log lambda, lambda``."""
         spacing, shift = arb(rule.spacing), arb(rule.shift)
         top = arb(rule.angle) / self.rate
         # proposes: the rule, whose floats mean their exact values; balls decide the strip
