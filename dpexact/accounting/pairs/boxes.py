@@ -106,22 +106,23 @@ def fits_of(cloud: Cloud, asked: Asked) -> list[Fit]:
 
 
 def cheapest(
-    whole: Box, ask: Callable[[Box], Asked], step: float = 1.0
+    whole: Box, ask: Callable[[Box], Asked], step: float = 1.0, other: float = 1.0
 ) -> tuple[list[Part], float]:
     """Parts of a box that are about least work for what is asked of each, and how many nodes.
 
-    A step by itself costs ``step`` times what it usually does.
+    A step by itself costs ``step`` times what it usually does, next to a node, and what a box takes
+    beside its nodes ``other`` times.
 
     Proposes: parts; every step is in one of them, whichever they are.
     """
     found: list[Part] = []
-    work, left = 0.0, [(whole, *_cost(whole, ask))]
+    work, left = 0.0, [(whole, *_cost(whole, ask, other))]
     while left:
         box, cost, axis = left.pop()
         alone = box.distinct * STEP * step
         halves = []
         if box.distinct > FEWEST:
-            halves = [(half, *_cost(half, ask)) for half in box.halves(axis)]
+            halves = [(half, *_cost(half, ask, other)) for half in box.halves(axis)]
         both = sum(min(cost, half.distinct * STEP * step) for half, cost, _ in halves)
         # proposes: likewise
         if len(halves) > 1 and (math.isinf(cost) or both < min(cost, alone)):
@@ -132,7 +133,7 @@ def cheapest(
     return found, work
 
 
-def _cost(box: Box, ask: Callable[[Box], Asked]) -> tuple[float, int]:
+def _cost(box: Box, ask: Callable[[Box], Asked], other: float) -> tuple[float, int]:
     """Proposes: about how many nodes a box takes, and along which axis it is cut."""
     first, second = box.cloud.sides
     if box.distinct <= FEWEST:
@@ -142,7 +143,7 @@ def _cost(box: Box, ask: Callable[[Box], Asked]) -> tuple[float, int]:
     nodes = max(fit.nodes for fit in fits) / (1 if first.single or second.single else 2)
     if nodes < _MOST_NODES and max(x, y) < MOST_DEGREES:
         summing = 0.0 if box.cloud.is_summed else box.distinct * _SUMMING
-        return nodes + _WEIGHING + summing, int(y > x)
+        return nodes + other * (_WEIGHING + summing), int(y > x)
     return math.inf, int(second.single < first.single or second.half * _WIDER > first.half)
 
 

@@ -44,7 +44,7 @@ _FRACTION: Final = attrgetter("fraction")
 #: What a step costs on a line, next to what it usually does, where a node costs as much; what the
 #: weights for an end cost next to a node of a box at one of a line; and how many of these all cost.
 _ON_LINE: Final = 0.2
-_END: Final = 7.0
+_END: Final = 2.0
 _ANY: Final = 30
 #: Accuracy of the moment that bounds those of a box.
 _GLANCE: Final = 8.0
@@ -137,12 +137,14 @@ class Bundle(Pair):
         """
         return precision(min(math.ceil(self._fine(accuracy) / math.log(2)) + spare, current()))
 
-    def _parts(self, ask: Callable[[Box], Asked], *key: Any, step: float = 1.0) -> list[_Part]:
+    def _parts(
+        self, ask: Callable[[Box], Asked], *key: Any, step: float = 1.0, other: float = 1.0
+    ) -> list[_Part]:
         """Boxes for a question, with their steps; once for all beginnings.
 
         Proposes: boxes; together they hold every step once.
         """
-        parts, _ = self._keep(lambda: cheapest(self._whole, ask, step), "parts", *key)
+        parts, _ = self._keep(lambda: cheapest(self._whole, ask, step, other), "parts", *key)
         firsts = [(part, part.box.cloud.first(self._place)) for part in parts]
         return [(part, cloud) for part, cloud in firsts if cloud.total]
 
@@ -265,8 +267,8 @@ class Bundle(Pair):
             return found
 
         totals, errors = acb_mat(many, count + 1), arb_mat(many, len(asked))
-        least, share = [asked[i] for i in _LOOKED_AT], _ON_LINE / (1 + _END * many / (count + _ANY))
-        parts = self._parts(lambda _: least, *key, step=share)
+        least, other = [asked[i] for i in _LOOKED_AT], 1 / (1 + _END * many / (count + _ANY))
+        parts = self._parts(lambda _: least, *key, step=_ON_LINE * other, other=other)
         asked = [(function, each + math.log(len(parts))) for function, each in asked]
         steps: list[Step] = []
         for part, cloud in parts:
