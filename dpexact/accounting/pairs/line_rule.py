@@ -15,15 +15,25 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import zip_longest
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
-from flint import acb, arb, arb_mat
+from flint import acb, arb
 
 from dpexact.accounting.pairs.cells import Place
 from dpexact.accounting.pairs.common_rule import EDGE, FRACTIONS, Placing, Rule, beyond, growth
+from dpexact.accounting.pairs.fixed_lines import (
+    FLOORED,
+    Lines,
+    Sums,
+    bits_of,
+    digits,
+    floored,
+    size_of,
+)
+from dpexact.accounting.pairs.limbs import BITS, SIGNS
 from dpexact.accounting.pairs.pair import TooExpensive, short
-from dpexact.accounting.pairs.power_sums import LineProduct, grown
+from dpexact.accounting.pairs.power_sums import LineProduct, grown, line_product
 from dpexact.balls import approximate, ball, precision
 
 Row: TypeAlias = list[acb]
@@ -42,8 +52,10 @@ _STEEP: Final = 1.0
 #: Of more places steps are asked by themselves.
 _MOST_PLACES: Final = 600
 #: Bits of products beyond those that the accuracy takes, and of what is rounded to these.
-_SPARE_BITS: Final = 16
+_SPARE_BITS: Final = 12
 _FINER: Final = 30
+#: Of so many rows products are taken at once.
+_JOINED: Final = 32
 #: Bits of errors.
 _BITS: Final = 53
 
@@ -65,6 +77,21 @@ def strip_below(v: arb, least: arb, shift: arb, bottom: arb, spacing: arb, heigh
     return turned * growth(v, least, bottom) / (2 * arb.pi() * (shift + bottom) / spacing).expm1()
 
 
+class _Asked(NamedTuple):
+    """Rows of balls, as :class:`~dpexact.accounting.pairs.fixed_lines.Lines` are of integers."""
+
+    balls: list[Row]
+
+    def rows(self) -> list[Row]:
+        return self.balls
+
+    def some(self, places: Sequence[int]) -> _Asked:
+        return _Asked([self.balls[place] for place in places])
+
+    def joined(self, groups: Sequence[Sequence[int]]) -> _Asked:
+        return _Asked([line_product(self.some(group).balls) for group in groups])
+
+
 def line_rows(
     pairs: Sequence[Place],
     power: arb,
@@ -72,8 +99,8 @@ def line_rows(
     count: int,
     accuracy: float,
     ask: Callable[[Place], Row],
-) -> Iterator[tuple[int, Row]]:
-    """``E_v[A^t] / (1 - q)^t`` at ``t = power + i n step``, ``n <= count``, each with its place.
+) -> Iterator[tuple[list[int], Lines | _Asked]]:
+    """``E_v[A^t] / (1 - q)^t`` at ``t = power + i n step``, ``n <= count``, and of which pairs.
 
     About ``e^-accuracy`` off, next to the moment at ``power``. Of pairs whose rule would take too
     many places ``E_v[A^t]`` is asked.
@@ -81,10 +108,10 @@ def line_rows(
     for group in _alike(pairs):
         alike = [pairs[k] for k in group]
         try:
-            rows = _rows(alike, power, step, count, accuracy)
+            yield group, _rows(alike, power, step, count, accuracy)
         except TooExpensive:
             rows = [scaled(ask(pair), -still(pair), power, step) for pair in alike]
-        yield from zip(group, rows, strict=True)
+            yield group, _Asked(rows)
 
 
 def still(pair: Place) -> arb:
@@ -98,7 +125,11 @@ def scaled(row: Row, log: arb, power: arb, step: float) -> Row:
 
 
 def logarithms(
-    rows: Iterable[tuple[int, Row]], steps: Sequence[Step], many: int, power: arb, step: float
+    groups: Iterable[tuple[list[int], Lines | _Asked]],
+    steps: Sequence[Step],
+    many: int,
+    power: arb,
+    step: float,
 ) -> list[Row]:
     """``sum n log E_v[A^t]``, for rows as above, of the steps before each of so many ends.
 
@@ -106,10 +137,22 @@ def logarithms(
     """
     products = [LineProduct() for _ in range(many)]
     remaining = [arb(0)] * many
-    for k, row in rows:
-        place, n, end = steps[k]
-        remaining[end] += n * still(place)
-        products[end].add(row if n == 1 else [value**n for value in row])
+    for group, lines in groups:
+        sorts: dict[tuple[int, int], list[list[int]]] = {}
+        for at, k in enumerate(group):
+            place, n, end = steps[k]
+            remaining[end] += n * still(place)
+            parts = sorts.setdefault((end, n), [])
+            if not parts or len(parts[-1]) == _JOINED:
+                parts.append([])
+            parts[-1].append(at)
+        asked = [(*sort, part) for sort, parts in sorts.items() for part in parts]
+        joined = lines.joined([part for *_, part in asked]).rows()
+        for (end, n, part), row in zip(asked, joined, strict=True):
+            # proposes: as what to multiply, where integers are too coarse for a product
+            if any(value.contains(0) for value in row):
+                row = line_product(lines.some(part).rows())
+            products[end].add(row if n == 1 else [value**n for value in row])
     found: list[Row] = []
     before: Row = []
     for log, product in zip(remaining, products, strict=True):
@@ -122,9 +165,7 @@ def logarithms(
     return found
 
 
-def _rows(
-    pairs: Sequence[Place], power: arb, step: float, count: int, accuracy: float
-) -> list[Row]:
+def _rows(pairs: Sequence[Place], power: arb, step: float, count: int, accuracy: float) -> Lines:
     """Of few that are alike.
 
     Raises:
@@ -138,39 +179,45 @@ def _rows(
     if rule.last - rule.first > _MOST_PLACES:
         raise TooExpensive("a rule of too many places")
     lift = float(placing.grown(max(sigma for _, sigma in floats) ** 2, np.array(rule.shift)))
-    bits = math.ceil((accuracy + lift) / math.log(2)) + _SPARE_BITS
-    finer = bits + _FINER + math.frexp(placing.power)[1]
-    with precision(finer):
+    size = size_of(math.ceil((accuracy + lift) / math.log(2)) + _SPARE_BITS)
+    bits = bits_of(size)
+    with precision(bits + _FINER + math.frexp(placing.power)[1]):
         powers, sizes, largest = _powers(rule, power, step, count, bits)
+        units = [arb(2) ** unit for unit in sizes]
         rates = [ball(q) for q, _ in pairs]
         variances = [ball(sigma) * ball(sigma) for _, sigma in pairs]
-        ends, rows = zip(
+        ends, lifts, rows = zip(
             *(
-                _densities(q, v, rule, placing.power, sizes, bits)
+                _densities(q, v, rule, placing.power, sizes, units, bits)
                 for q, v in zip(rates, variances, strict=True)
             ),
             strict=True,
         )
-    densities = arb_mat(rows)
-    with precision(bits):
-        # what balls are off in all is added once a row, to a product of their middles
-        sums = (densities.mid() * powers.mid()).tolist()
-        ones = [[arb(1)]] * powers.nrows()
-        [turned], off = (arb_mat(ones).transpose() * powers).tolist(), densities * arb_mat(ones)
-        lost = reduce(arb.max, (x.rad() for x in turned))
-    found = []
-    for k, row in enumerate(sums):
-        values = list(map(acb, row[: count + 1], row[count + 1 :]))
-        rest = off[k, 0].rad() * largest + reduce(arb.max, map(abs, rows[k])) * lost
-        own = rule._replace(first=ends[k][0], last=ends[k][1])
-        error = _error(rates[k], variances[k], own, power, arb(step) * count, values[0], rest)
-        found.append([value + error for value in values])
-    return found
+    densities = digits(rows, size)
+    sums = Sums(densities, digits(powers, size))
+    inside = 2 * (rule.last - rule.first + 1)
+    # of the highest digits and one more
+    tops = (abs(densities[-1]).max(axis=1) + 1) * 2.0 ** (SIGNS - BITS)
+    moments, errors = [], []
+    with precision(_BITS):
+        firsts = zip(sums.column(0), sums.column(count + 1), strict=True)
+        for k, parts in enumerate(firsts):
+            unit = arb(2) ** lifts[k]
+            rounded = inside * FLOORED * (largest + arb(float(tops[k]))) * arb(2) ** -bits
+            cut = arb(0, sums.cut) * arb(2) ** -bits
+            first = acb(*(x * sums.unit() + cut for x in parts)) * unit
+            own = rule._replace(first=ends[k][0], last=ends[k][1])
+            error, moment = _error(
+                rates[k], variances[k], own, power, arb(step) * count, first, 1.5 * rounded * unit
+            )
+            errors.append(error)
+            moments.append(moment)
+        return sums.lines(lifts, moments, errors)
 
 
 def _powers(
     rule: Rule, power: arb, step: float, count: int, bits: int
-) -> tuple[arb_mat, list[int], arb]:
+) -> tuple[list[list[int]], list[int], arb]:
     """``(1 + e^y)^t`` as real matrices act, in units of powers of 2: the rows are places.
 
     And a bound on their moduli.
@@ -182,22 +229,33 @@ def _powers(
     # proposes: units, which are divided out of powers and multiplied into densities
     sizes = [math.ceil(float((log.real * power).mid()) / math.log(2)) for log in logs]
     starts = [(log * power).exp() * arb(2) ** -size for log, size in zip(logs, sizes, strict=True)]
-    columns = grown(starts, [(log * turn).exp() for log in logs], count + 1)
     # above the real line no argument of A is negative, so that no turn is above 1
     largest = reduce(arb.max, map(abs, starts)).upper()
-    rows = list(zip(*(_rounded(column, 0, bits) for column in columns), strict=True))
-    upper = [[x.real for x in row] + [x.imag for x in row] for row in rows]
-    lower = [[-x.imag for x in row] + [x.real for x in row] for row in rows]
-    return arb_mat(upper + lower), sizes, largest
+    unit = arb(2) ** bits
+    starts = [start * unit for start in starts]
+    columns = grown(starts, [(log * turn).exp() for log in logs], count + 1)
+    rows = [
+        ([floored(x.real) for x in row], [floored(x.imag) for x in row])
+        for row in zip(*columns, strict=True)
+    ]
+    upper = [[*real, *imag] for real, imag in rows]
+    lower = [[*(-x for x in imag), *real] for real, imag in rows]
+    return upper + lower, sizes, largest
 
 
 def _densities(
-    q: arb, v: arb, rule: Rule, power: float, sizes: Sequence[int], bits: int
-) -> tuple[tuple[int, int], list[arb]]:
+    q: arb,
+    v: arb,
+    rule: Rule,
+    power: float,
+    sizes: Sequence[int],
+    units: Sequence[arb],
+    bits: int,
+) -> tuple[tuple[int, int], int, list[int]]:
     """``h g_v(y - log(q/(1 - q)))`` in the units of powers: real parts, then imaginary ones.
 
-    And at which places they are not left out. A ratio of two that follow each other is that of the
-    two before times ``e^{-v h^2}``.
+    At which places they are not left out, and the power of 2 that is divided out of all. A ratio of
+    two that follow each other is that of the two before times ``e^{-v h^2}``.
     """
     h, shift = arb(rule.spacing), arb(rule.shift)
     centre = (q / (1 - q)).log() - 1 / (2 * v)
@@ -213,17 +271,18 @@ def _densities(
     size = math.ceil(logs.max() + float(scale.log().mid()) / math.log(2))
     top = min(max(round(float(centre.mid()) / rule.spacing), first), last)
     x = top * h - centre
+    scale *= arb(2) ** (bits - size)
     middle, fall = scale * acb(-v * x * x / 2, -v * shift * x).exp(), (-v * h * h).exp()
     turn = acb(0, -v * shift * h).exp() * (-v * h * h / 2).exp()
     tilt = (-v * h * x).exp()
     below = _run(middle, turn.conjugate() / tilt, fall, top - first)
     above = _run(middle, turn * tilt, fall, last - top)
     # proposes: likewise
-    kept = zip([*below[:0:-1], *above], sizes[first - rule.first :], strict=False)
-    values = _rounded([value * arb(2) ** unit for value, unit in kept], size, bits)
-    before, after = [arb(0)] * (first - rule.first), [arb(0)] * (rule.last - last)
-    parts = [x.real for x in values], [x.imag for x in values]
-    return (first, last), [y for part in parts for y in (*before, *part, *after)]
+    kept = zip([*below[:0:-1], *above], units[first - rule.first :], strict=False)
+    values = [value * unit for value, unit in kept]
+    before, after = [0] * (first - rule.first), [0] * (rule.last - last)
+    parts = [floored(x.real) for x in values], [floored(x.imag) for x in values]
+    return (first, last), size, [y for part in parts for y in (*before, *part, *after)]
 
 
 def _run(start: acb, ratio: acb, fall: arb, count: int) -> Row:
@@ -237,37 +296,27 @@ def _run(start: acb, ratio: acb, fall: arb, count: int) -> Row:
     return found
 
 
-def _rounded(values: Sequence[acb], size: int, bits: int) -> Row:
-    """The same to about so many bits of ``2^size``: products of matrices take integers.
-
-    Proposes: how many; what is rounded is in the balls.
-    """
-    large = acb(1.5, 1.5) * arb(2) ** size
-    with precision(bits):
-        return [value + large - large for value in values]
-
-
-def _error(q: arb, v: arb, rule: Rule, power: arb, height: arb, first: acb, rest: arb) -> acb:
+def _error(
+    q: arb, v: arb, rule: Rule, power: arb, height: arb, first: acb, rest: arb
+) -> tuple[arb, arb]:
     """What a sum is off, next to ``(1 - q)^t``, where it is ``first`` at ``power`` [5, 7].
 
-    Of its terms it is off by ``rest``.
+    Of its terms it is off by ``rest``. And a bound on moments of the line.
     """
-    with precision(_BITS):
-        shift, top, bottom, spacing = map(arb, rule[:4])
-        # proposes: the rule, whose floats mean their exact values
-        if not (0 <= rule.shift < rule.top < math.pi and 0 <= rule.bottom < math.pi):
-            raise ValueError(f"the strip of {rule} is not admissible")
-        least, moved = arb.min(power, arb(0)), (q / (1 - q)).log()
-        strip = strip_above(v, least, shift, top, spacing)
-        strip += strip_below(v, least, shift, bottom, spacing, height)
-        if not strip < 1:
-            raise TooExpensive("a rule that is no bound")
-        ends = rule.first * spacing - moved, rule.last * spacing - moved
-        tail = beyond(v, (q, q), power, ends, spacing, shift) / (1 - q) ** power + rest
-        # the moment at the power is off its sum by as much of itself at most
-        moment = (abs(first) + tail) / (1 - strip)
-        off = arb(0, (strip * moment + tail).upper())
-        return acb(off, off)
+    shift, top, bottom, spacing = map(arb, rule[:4])
+    # proposes: the rule, whose floats mean their exact values
+    if not (0 <= rule.shift < rule.top < math.pi and 0 <= rule.bottom < math.pi):
+        raise ValueError(f"the strip of {rule} is not admissible")
+    least, moved = arb.min(power, arb(0)), (q / (1 - q)).log()
+    strip = strip_above(v, least, shift, top, spacing)
+    strip += strip_below(v, least, shift, bottom, spacing, height)
+    if not strip < 1:
+        raise TooExpensive("a rule that is no bound")
+    ends = rule.first * spacing - moved, rule.last * spacing - moved
+    tail = beyond(v, (q, q), power, ends, spacing, shift) / (1 - q) ** power + rest
+    # the moment at the power is off its sum by as much of itself at most
+    moment = (abs(first) + tail) / (1 - strip)
+    return (strip * moment + tail).upper(), moment.upper()
 
 
 # --- proposals ------------------------------------------------------------------------------------
