@@ -43,9 +43,9 @@ _LOOKED_AT: Final = (0, 3, 6)
 _FRACTION: Final = attrgetter("fraction")
 #: What a step costs on a line, next to what it usually does, where a node costs as much; what the
 #: weights for an end cost next to a node of a box at one of a line; and how many of these all cost.
-_ON_LINE: Final = 0.2
-_END: Final = 2.0
-_ANY: Final = 30
+_ON_LINE: Final = 0.12
+_END: Final = 6.0
+_ANY: Final = 100
 #: Accuracy of the moment that bounds those of a box.
 _GLANCE: Final = 8.0
 #: Accuracy of bounds of decay.

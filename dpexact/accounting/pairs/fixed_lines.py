@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import product
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from flint import acb, arb, arb_mat
@@ -31,11 +31,14 @@ _COLUMNS: Final = 64
 #: Units that a number rounded to them is off at most, and a product of two that is cut [8].
 FLOORED: Final = 1.5
 _CUT: Final = 1.5
+#: Likewise a value of a walk of so many places at most.
+WALKED: Final = 2.5
+MOST_PLACES: Final = 600
 #: Covers what roundings of a few positive floats take.
 _ROUNDED: Final = 1 + 2**-20
 #: By how many bits a product is lifted at most.
 _LIFTED: Final = 4
-#: Digits dropped of sums.
+#: Digits dropped of sums at most.
 _DROPPED: Final = 3
 
 
@@ -51,6 +54,12 @@ def size_of(bits: int) -> int:
 def bits_of(size: int) -> int:
     """Bits of a unit, whose digits hold numbers of moduli below 2."""
     return BITS * size - SIGNS
+
+
+def exponent_of(bound: arb) -> int:
+    """That of a power of 2 above it, and not above twice that; of an exact one."""
+    mantissa, exponent = bound.man_exp()
+    return int(exponent) + int(mantissa).bit_length()
 
 
 def floored(value: arb) -> int:
@@ -117,14 +126,16 @@ class Sums:
         """
         exponents, bounds, before = _next_to_powers(most, off, bits_of(self._size))
         moved = np.array(lifts) - exponents
-        up = 22 + moved
+        # proposes: how many digits are dropped; what does not fit is refused
+        dropped = _DROPPED - max(0, -(-(22 + int(moved.max()) - 2 * BITS) // BITS))
+        up = 22 + moved - BITS * (_DROPPED - dropped)
         top = abs(self._total[-1]).max(axis=1)
-        if (up < 0).any() or (up > 2 * BITS).any() or (top >> np.maximum(0, 60 - up)).any():
+        if dropped < 1 or (up < 0).any() or (top >> np.maximum(0, 60 - up)).any():
             raise TooExpensive("sums that are too small or too large")
-        total = np.zeros((self._size + _DROPPED, *self._total.shape[1:]), dtype=np.int64)
+        total = np.zeros((self._size + dropped, *self._total.shape[1:]), dtype=np.int64)
         total[: self._size + 1] = self._total << up[:, None]
         carry(total)
-        kept = total[_DROPPED:]
+        kept = total[dropped:]
         many = kept.shape[2] // 2
         parts = np.stack([kept[..., :many], kept[..., many:]], axis=1)
         cut = _CUT * (1 + np.ldexp(self.cut, moved))
@@ -168,24 +179,15 @@ class Lines:
     def _times(self, left: Sequence[int], right: Sequence[int], single: Sequence[int]) -> Lines:
         """Products of two rows each, and single rows as they are [8]."""
         one, other, rest = (self.some(places) for places in (left, right, single))
-        size = len(self._digits)
         most = one._most * other._most * _ROUNDED
         _, exponents = np.frexp(most)
         up = np.clip(-exponents.astype(np.int64), 0, _LIFTED)
-        lifted, factor = one._digits << (2 + up)[:, None], other._digits
-        total = np.zeros((size + 2, *factor.shape[1:]), dtype=np.int64)
-        for i, j in _kept(size):
-            (a, b), (c, d), at = lifted[i], factor[j], total[i + j - size + 2]
-            at[0] += a * c
-            at[0] -= b * d
-            at[1] += a * d
-            at[1] += b * c
-        carry(total)
+        total = times(one._digits, other._digits, up[:, None])
         scale = np.ldexp(1.0, up)
         off = one._most * other._off + other._most * one._off
-        off = (off + one._off * other._off * 2.0 ** -bits_of(size)) * scale + _CUT
+        off = (off + one._off * other._off * 2.0 ** -bits_of(len(total))) * scale + _CUT
         return Lines(
-            np.concatenate([total[2:], rest._digits], axis=2),
+            np.concatenate([total, rest._digits], axis=2),
             np.concatenate([one._exponents + other._exponents - up, rest._exponents]),
             np.concatenate([most * scale, rest._most]),
             np.concatenate([off * _ROUNDED, rest._off]),
@@ -204,14 +206,78 @@ class Lines:
         return found
 
 
+def times(left: Digits, right: Digits, up: Digits | int = 0) -> Digits:
+    """Products, ``2^up`` times as large, less than ``_CUT`` units off: parts follow digits [8].
+
+    Right ones may have real parts only.
+    """
+    size, lifted = len(left), left << (2 + up)
+    total = np.zeros((size + 2, *left.shape[1:]), dtype=np.int64)
+    for i, j in _kept(size):
+        at = total[i + j - size + 2]
+        at += lifted[i] * right[j, 0]
+        if right.shape[1] > 1:
+            at[0] -= lifted[i, 1] * right[j, 1]
+            at[1] += lifted[i, 0] * right[j, 1]
+    carry(total)
+    return total[2:]
+
+
+class Walk(NamedTuple):
+    """From a place, in a direction, so many more: a value, its ratio to the next, and the fall.
+
+    ``fall`` is the ratio of two ratios that follow each other.
+    """
+
+    row: int
+    place: int
+    direction: int
+    steps: int
+    value: acb
+    ratio: acb
+    fall: arb
+
+
+def walked(walks: Sequence[Walk], shape: tuple[int, int], size: int) -> Digits:
+    """All values of walks, less than ``WALKED`` units off, digits and parts first: zeros elsewhere.
+
+    None is above 1 in modulus, nor a ratio by more than ``2^-40``, nor is a fall; counts are at
+    most ``MOST_PLACES`` [8].
+    """
+    walks = sorted(walks, key=lambda walk: -walk.steps)
+    if walks and walks[0].steps > MOST_PLACES:
+        raise TooExpensive("a walk of too many places")
+    for walk in walks:
+        far = abs(walk.ratio) > 1 + 2.0**-40 and walk.steps
+        if far or not (abs(walk.value) <= 1 and walk.fall <= 1):
+            raise ArithmeticError("a walk that rises")
+    found = np.zeros((size, 2, *shape), dtype=np.int64)
+    # a digit more is cut off of what is kept
+    unit = arb(2) ** bits_of(size + 1)
+    rows, places, ways, counts = np.array([walk[:4] for walk in walks], dtype=np.int64).T
+    starts = [(walk.value * unit, walk.ratio * unit, walk.fall * unit) for walk in walks]
+    columns = [
+        [floored(part) for part in parts]
+        for parts in zip(*((v.real, v.imag, r.real, r.imag, f) for v, r, f in starts), strict=True)
+    ]
+    table = digits(columns, size + 1)
+    values, ratios, falls = table[:, :2], table[:, 2:4], table[:, 4:]
+    found[:, :, rows, places] = values[1:]
+    for step in range(1, int(counts.max(initial=0)) + 1):
+        here = int((counts >= step).sum())
+        values = times(values[..., :here], ratios[..., :here])
+        ratios = times(ratios[..., :here], falls[..., :here])
+        found[:, :, rows[:here], places[:here] + step * ways[:here]] = values[1:]
+    return found
+
+
 def _next_to_powers(
     most: Sequence[arb], off: Sequence[arb], bits: int
 ) -> tuple[_Exponents, Floats, Floats]:
     """Powers of 2 above bounds; these next to them, and others in units, rounded up."""
     exponents, bounds, units = [], [], []
     for bound, error in zip(most, off, strict=True):
-        mantissa, exponent = bound.man_exp()
-        exponents.append(int(exponent) + int(mantissa).bit_length())
+        exponents.append(exponent_of(bound))
         scale = arb(2) ** -exponents[-1]
         bounds.append(float((bound * scale).mid()) * _ROUNDED)
         units.append(float((error * scale * arb(2) ** bits).mid()) * _ROUNDED)

@@ -24,14 +24,19 @@ from dpexact.accounting.pairs.cells import Place
 from dpexact.accounting.pairs.common_rule import EDGE, FRACTIONS, Placing, Rule, beyond, growth
 from dpexact.accounting.pairs.fixed_lines import (
     FLOORED,
+    MOST_PLACES,
+    WALKED,
     Lines,
     Sums,
+    Walk,
     bits_of,
     digits,
+    exponent_of,
     floored,
     size_of,
+    walked,
 )
-from dpexact.accounting.pairs.limbs import BITS, SIGNS
+from dpexact.accounting.pairs.limbs import BITS, SIGNS, Digits
 from dpexact.accounting.pairs.pair import TooExpensive, short
 from dpexact.accounting.pairs.power_sums import LineProduct, grown, line_product
 from dpexact.balls import approximate, ball, precision
@@ -50,7 +55,7 @@ _WIDE: Final = 15.0
 #: By how much integrands fall, as a power of e for each unit, where what is beyond is bounded.
 _STEEP: Final = 1.0
 #: Of more places steps are asked by themselves.
-_MOST_PLACES: Final = 600
+_MOST_PLACES: Final = MOST_PLACES
 #: Bits of products beyond those that the accuracy takes, and of what is rounded to these.
 _SPARE_BITS: Final = 12
 _FINER: Final = 30
@@ -179,36 +184,29 @@ def _rows(pairs: Sequence[Place], power: arb, step: float, count: int, accuracy:
     if rule.last - rule.first > _MOST_PLACES:
         raise TooExpensive("a rule of too many places")
     lift = float(placing.grown(max(sigma for _, sigma in floats) ** 2, np.array(rule.shift)))
+    lift += _highest(rule, placing.power)
     size = size_of(math.ceil((accuracy + lift) / math.log(2)) + _SPARE_BITS)
     bits = bits_of(size)
-    with precision(bits + _FINER + math.frexp(placing.power)[1]):
-        powers, sizes, largest = _powers(rule, power, step, count, bits)
-        units = [arb(2) ** unit for unit in sizes]
+    with precision(bits + BITS + _FINER + math.frexp(placing.power)[1]):
+        powers, height, largest = _powers(rule, power, step, count, bits)
         rates = [ball(q) for q, _ in pairs]
         variances = [ball(sigma) * ball(sigma) for _, sigma in pairs]
-        ends, lifts, rows = zip(
-            *(
-                _densities(q, v, rule, placing.power, sizes, units, bits)
-                for q, v in zip(rates, variances, strict=True)
-            ),
-            strict=True,
-        )
-    densities = digits(rows, size)
+        densities, lifts = _densities(rates, variances, rule, power, size)
     sums = Sums(densities, digits(powers, size))
-    inside = 2 * (rule.last - rule.first + 1)
+    lifts = [lift + height for lift in lifts]
+    inside = densities.shape[2]
     # of the highest digits and one more
     tops = (abs(densities[-1]).max(axis=1) + 1) * 2.0 ** (SIGNS - BITS)
     moments, errors = [], []
     with precision(_BITS):
         firsts = zip(sums.column(0), sums.column(count + 1), strict=True)
         for k, parts in enumerate(firsts):
-            unit = arb(2) ** lifts[k]
-            rounded = inside * FLOORED * (largest + arb(float(tops[k]))) * arb(2) ** -bits
-            cut = arb(0, sums.cut) * arb(2) ** -bits
-            first = acb(*(x * sums.unit() + cut for x in parts)) * unit
-            own = rule._replace(first=ends[k][0], last=ends[k][1])
+            unit = arb(2) ** (lifts[k] - bits)
+            rounded = inside * (WALKED * largest + FLOORED * arb(float(tops[k]))) * unit
+            cut = arb(0, sums.cut) * unit
+            first = acb(*(x * sums.unit() * arb(2) ** lifts[k] + cut for x in parts))
             error, moment = _error(
-                rates[k], variances[k], own, power, arb(step) * count, first, 1.5 * rounded * unit
+                rates[k], variances[k], rule, power, arb(step) * count, first, 1.5 * rounded
             )
             errors.append(error)
             moments.append(moment)
@@ -217,21 +215,23 @@ def _rows(pairs: Sequence[Place], power: arb, step: float, count: int, accuracy:
 
 def _powers(
     rule: Rule, power: arb, step: float, count: int, bits: int
-) -> tuple[list[list[int]], list[int], arb]:
-    """``(1 + e^y)^t`` as real matrices act, in units of powers of 2: the rows are places.
+) -> tuple[list[list[int]], int, arb]:
+    """``(1 + e^y)^t`` as real matrices act, over those of ``e^y`` where that is above 1.
 
-    And a bound on their moduli.
+    The rows are places. Divided by a power of 2, which is told, with a bound on moduli then.
     """
     lean, spacing, turn = acb(0, arb(rule.shift)), arb(rule.spacing), acb(0, arb(step))
     # proposes: the places; `beyond` bounds all others
-    places = [lean + j * spacing for j in range(rule.first, rule.last + 1)]
-    logs = [(1 + place.exp()).log() for place in places]
-    # proposes: units, which are divided out of powers and multiplied into densities
-    sizes = [math.ceil(float((log.real * power).mid()) / math.log(2)) for log in logs]
-    starts = [(log * power).exp() * arb(2) ** -size for log, size in zip(logs, sizes, strict=True)]
+    places = [(j, lean + j * spacing) for j in range(rule.first, rule.last + 1)]
+    logs = [(1 + place.exp()).log() for _, place in places]
+    starts = [
+        (log * power - power * spacing * max(j, 0)).exp()
+        for log, (j, _) in zip(logs, places, strict=True)
+    ]
     # above the real line no argument of A is negative, so that no turn is above 1
     largest = reduce(arb.max, map(abs, starts)).upper()
-    unit = arb(2) ** bits
+    height = exponent_of(largest)
+    unit = arb(2) ** (bits - height)
     starts = [start * unit for start in starts]
     columns = grown(starts, [(log * turn).exp() for log in logs], count + 1)
     rows = [
@@ -240,60 +240,47 @@ def _powers(
     ]
     upper = [[*real, *imag] for real, imag in rows]
     lower = [[*(-x for x in imag), *real] for real, imag in rows]
-    return upper + lower, sizes, largest
+    return upper + lower, height, largest * arb(2) ** -height
 
 
 def _densities(
-    q: arb,
-    v: arb,
-    rule: Rule,
-    power: float,
-    sizes: Sequence[int],
-    units: Sequence[arb],
-    bits: int,
-) -> tuple[tuple[int, int], int, list[int]]:
-    """``h g_v(y - log(q/(1 - q)))`` in the units of powers: real parts, then imaginary ones.
+    rates: Sequence[arb], variances: Sequence[arb], rule: Rule, power: arb, size: int
+) -> tuple[Digits, list[int]]:
+    """``h g_v(y - log(q/(1 - q)))``, a row a step, times ``e^{power y}`` where that is above 1.
 
-    At which places they are not left out, and the power of 2 that is divided out of all. A ratio of
-    two that follow each other is that of the two before times ``e^{-v h^2}``.
+    Real parts of places, then imaginary ones; and powers of 2 that are divided out of rows. From
+    about where a Gaussian is largest on either side of 0 ratios fall.
     """
-    h, shift = arb(rule.spacing), arb(rule.shift)
-    centre = (q / (1 - q)).log() - 1 / (2 * v)
-    scale = h * (v / (2 * arb.pi())).sqrt() * (v * shift * shift / 2).exp()
-    # proposes: which matter, or are where no bound on those beyond is; and the size of the largest,
-    # next to which they are rounded
-    places = np.arange(rule.first, rule.last + 1)
-    at = float(v.mid()) * (rule.spacing * places - float(centre.mid()))
-    logs = np.array(sizes) - at * at / (2 * math.log(2) * float(v.mid()))
-    # proposes: likewise
-    matters = (logs > logs.max() - bits) | (abs(at - power / 2) < abs(power) / 2 + _STEEP)
-    first, last = (int(places[matters][end]) for end in (0, -1))
-    size = math.ceil(logs.max() + float(scale.log().mid()) / math.log(2))
-    top = min(max(round(float(centre.mid()) / rule.spacing), first), last)
-    x = top * h - centre
-    scale *= arb(2) ** (bits - size)
-    middle, fall = scale * acb(-v * x * x / 2, -v * shift * x).exp(), (-v * h * h).exp()
-    turn = acb(0, -v * shift * h).exp() * (-v * h * h / 2).exp()
-    tilt = (-v * h * x).exp()
-    below = _run(middle, turn.conjugate() / tilt, fall, top - first)
-    above = _run(middle, turn * tilt, fall, last - top)
-    # proposes: likewise
-    kept = zip([*below[:0:-1], *above], units[first - rule.first :], strict=False)
-    values = [value * unit for value, unit in kept]
-    before, after = [0] * (first - rule.first), [0] * (rule.last - last)
-    parts = [floored(x.real) for x in values], [floored(x.imag) for x in values]
-    return (first, last), size, [y for part in parts for y in (*before, *part, *after)]
-
-
-def _run(start: acb, ratio: acb, fall: arb, count: int) -> Row:
-    """``start``, and each that follows times ``ratio``, which falls by a factor."""
-    found = [start]
-    # proposes: how many; each is what it is
-    for _ in range(count):
-        start *= ratio
-        ratio *= fall
-        found.append(start)
-    return found
+    h, shift, turned = arb(rule.spacing), arb(rule.shift), power * arb(rule.spacing)
+    # proposes: the places; `beyond` bounds all others
+    sides = [(rule.first, min(rule.last, 0), arb(0)), (max(rule.first, 1), rule.last, turned)]
+    walks, lifts = [], []
+    for row, (q, v) in enumerate(zip(rates, variances, strict=True)):
+        centre = (q / (1 - q)).log() - 1 / (2 * v)
+        scale = h * (v / (2 * arb.pi())).sqrt() * (v * shift * shift / 2).exp()
+        fall, still, turn = (-v * h * h).exp(), v * h * h / 2, acb(0, -v * shift * h).exp()
+        found = []
+        for low, high, rise in sides:
+            # proposes: where a walk begins; balls decide whether ratios fall
+            if low > high:
+                continue
+            peak = float((centre / h + rise / (v * h * h)).mid())
+            top = min(max(round(peak), low), high)
+            x = top * h - centre
+            value = scale * (acb(-v * x * x / 2, -v * shift * x) + rise * top).exp()
+            steep = rise - v * h * x
+            up, down = (steep - still).exp() * turn, (-steep - still).exp() / turn
+            found.append((top, 1, high - top, value, up))
+            found.append((top, -1, top - low, value, down))
+        largest = reduce(arb.max, (abs(value) for *_, value, _ in found)).upper()
+        lifts.append(exponent_of(largest))
+        unit = arb(2) ** -lifts[-1]
+        walks += [
+            Walk(row, top - rule.first, way, many, value * unit, ratio if many else acb(0), fall)
+            for top, way, many, value, ratio in found
+        ]
+    found_digits = walked(walks, (len(rates), rule.last - rule.first + 1), size)
+    return np.concatenate([found_digits[:, 0], found_digits[:, 1]], axis=2), lifts
 
 
 def _error(
@@ -341,6 +328,13 @@ def _alike(pairs: Sequence[Place]) -> Iterator[list[int]]:
         group.append(each)
     if group:
         yield [k for *_, k in group]
+
+
+def _highest(rule: Rule, power: float) -> float:
+    """Proposes: about the largest logarithm of the powers."""
+    y = rule.spacing * np.arange(rule.first, rule.last + 1)
+    real = np.log(abs(1 + np.exp(-abs(y) + 1j * rule.shift * np.where(y > 0, -1, 1))))
+    return max(0.0, float((power * real).max()))
 
 
 def _rule(
