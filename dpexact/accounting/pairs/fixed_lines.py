@@ -31,9 +31,12 @@ _COLUMNS: Final = 64
 #: Units that a number rounded to them is off at most, and a product of two that is cut [8].
 FLOORED: Final = 1.5
 _CUT: Final = 1.5
-#: Likewise a value of a walk of so many places at most.
+#: Likewise a value of a walk of so many places at most, or one of so many powers.
 WALKED: Final = 2.5
 MOST_PLACES: Final = 600
+_MOST_TURNS: Final = 1 << 16
+#: At most what ratios and turns are.
+_ONE: Final = 1 + 2.0**-40
 #: Covers what roundings of a few positive floats take.
 _ROUNDED: Final = 1 + 2**-20
 #: By how many bits a product is lifted at most.
@@ -248,8 +251,8 @@ def walked(walks: Sequence[Walk], shape: tuple[int, int], size: int) -> Digits:
     if walks and walks[0].steps > MOST_PLACES:
         raise TooExpensive("a walk of too many places")
     for walk in walks:
-        far = abs(walk.ratio) > 1 + 2.0**-40 and walk.steps
-        if far or not (abs(walk.value) <= 1 and walk.fall <= 1):
+        small = abs(walk.value) <= 1 and abs(walk.ratio) <= _ONE and walk.fall <= 1
+        if not small:
             raise ArithmeticError("a walk that rises")
     found = np.zeros((size, 2, *shape), dtype=np.int64)
     # a digit more is cut off of what is kept
@@ -269,6 +272,29 @@ def walked(walks: Sequence[Walk], shape: tuple[int, int], size: int) -> Digits:
         ratios = times(ratios[..., :here], falls[..., :here])
         found[:, :, rows[:here], places[:here] + step * ways[:here]] = values[1:]
     return found
+
+
+def powers(starts: Sequence[acb], turns: Sequence[acb], count: int, size: int) -> Digits:
+    """``start turn^n``, ``n <= count``, less than ``WALKED`` units off: digits, parts, a row each.
+
+    No start is above 1 in modulus, and no turn by more than ``2^-40``. By doubling [8].
+    """
+    if count > _MOST_TURNS:
+        raise TooExpensive("a line of too many nodes")
+    if not (all(abs(x) <= 1 for x in starts) and all(abs(x) <= _ONE for x in turns)):
+        raise ArithmeticError("powers that rise")
+    # a digit more is cut off of what is kept
+    unit = arb(2) ** bits_of(size + 1)
+    scaled = [[x * unit for x in row] for row in (starts, turns)]
+    rows = [[floored(part) for x in row for part in (x.real, x.imag)] for row in scaled]
+    first, turn = np.moveaxis(digits(rows, size + 1).reshape(size + 1, 2, -1, 2, 1), 1, 0)
+    found, turn = first.swapaxes(1, 2), turn.swapaxes(1, 2)
+    while found.shape[-1] <= count:
+        left = count + 1 - found.shape[-1]
+        found = np.concatenate([found, times(found[..., :left], turn)], axis=-1)
+        turn = times(turn, turn)
+    kept: Digits = found[1:]
+    return kept
 
 
 def _next_to_powers(

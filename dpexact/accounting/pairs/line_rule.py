@@ -20,25 +20,23 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from flint import acb, arb
 
+from dpexact.accounting.pairs import fixed_lines
 from dpexact.accounting.pairs.cells import Place
 from dpexact.accounting.pairs.common_rule import EDGE, FRACTIONS, Placing, Rule, beyond, growth
 from dpexact.accounting.pairs.fixed_lines import (
-    FLOORED,
     MOST_PLACES,
     WALKED,
     Lines,
     Sums,
     Walk,
     bits_of,
-    digits,
     exponent_of,
-    floored,
     size_of,
     walked,
 )
-from dpexact.accounting.pairs.limbs import BITS, SIGNS, Digits
+from dpexact.accounting.pairs.limbs import BITS, SIGNS, Digits, carry
 from dpexact.accounting.pairs.pair import TooExpensive, short
-from dpexact.accounting.pairs.power_sums import LineProduct, grown, line_product
+from dpexact.accounting.pairs.power_sums import LineProduct, line_product
 from dpexact.balls import approximate, ball, precision
 
 Row: TypeAlias = list[acb]
@@ -114,7 +112,7 @@ def line_rows(
         alike = [pairs[k] for k in group]
         try:
             yield group, _rows(alike, power, step, count, accuracy)
-        except TooExpensive:
+        except (TooExpensive, ArithmeticError):
             rows = [scaled(ask(pair), -still(pair), power, step) for pair in alike]
             yield group, _Asked(rows)
 
@@ -175,6 +173,7 @@ def _rows(pairs: Sequence[Place], power: arb, step: float, count: int, accuracy:
 
     Raises:
         TooExpensive: a rule takes too many places.
+        ArithmeticError: densities or powers are not known to their units.
     """
     # proposes: the rule, and precisions; balls hold what is lost at any
     floats = [(approximate(q), approximate(sigma)) for q, sigma in pairs]
@@ -183,16 +182,19 @@ def _rows(pairs: Sequence[Place], power: arb, step: float, count: int, accuracy:
     # proposes: what is too much
     if rule.last - rule.first > _MOST_PLACES:
         raise TooExpensive("a rule of too many places")
+    # proposes: the rule, whose floats mean their exact values
+    if not (0 <= rule.shift < rule.top < math.pi and 0 <= rule.bottom < math.pi):
+        raise ValueError(f"the strip of {rule} is not admissible")
     lift = float(placing.grown(max(sigma for _, sigma in floats) ** 2, np.array(rule.shift)))
     lift += _highest(rule, placing.power)
     size = size_of(math.ceil((accuracy + lift) / math.log(2)) + _SPARE_BITS)
     bits = bits_of(size)
     with precision(bits + BITS + _FINER + math.frexp(placing.power)[1]):
-        powers, height, largest = _powers(rule, power, step, count, bits)
+        powers, height, largest = _powers(rule, power, step, count, size)
         rates = [ball(q) for q, _ in pairs]
         variances = [ball(sigma) * ball(sigma) for _, sigma in pairs]
         densities, lifts = _densities(rates, variances, rule, power, size)
-    sums = Sums(densities, digits(powers, size))
+    sums = Sums(densities, powers)
     lifts = [lift + height for lift in lifts]
     inside = densities.shape[2]
     # of the highest digits and one more
@@ -202,7 +204,7 @@ def _rows(pairs: Sequence[Place], power: arb, step: float, count: int, accuracy:
         firsts = zip(sums.column(0), sums.column(count + 1), strict=True)
         for k, parts in enumerate(firsts):
             unit = arb(2) ** (lifts[k] - bits)
-            rounded = inside * (WALKED * largest + FLOORED * arb(float(tops[k]))) * unit
+            rounded = inside * WALKED * (largest + arb(float(tops[k]))) * unit
             cut = arb(0, sums.cut) * unit
             first = acb(*(x * sums.unit() * arb(2) ** lifts[k] + cut for x in parts))
             error, moment = _error(
@@ -213,9 +215,7 @@ def _rows(pairs: Sequence[Place], power: arb, step: float, count: int, accuracy:
         return sums.lines(lifts, moments, errors)
 
 
-def _powers(
-    rule: Rule, power: arb, step: float, count: int, bits: int
-) -> tuple[list[list[int]], int, arb]:
+def _powers(rule: Rule, power: arb, step: float, count: int, size: int) -> tuple[Digits, int, arb]:
     """``(1 + e^y)^t`` as real matrices act, over those of ``e^y`` where that is above 1.
 
     The rows are places. Divided by a power of 2, which is told, with a bound on moduli then.
@@ -231,16 +231,13 @@ def _powers(
     # above the real line no argument of A is negative, so that no turn is above 1
     largest = reduce(arb.max, map(abs, starts)).upper()
     height = exponent_of(largest)
-    unit = arb(2) ** (bits - height)
-    starts = [start * unit for start in starts]
-    columns = grown(starts, [(log * turn).exp() for log in logs], count + 1)
-    rows = [
-        ([floored(x.real) for x in row], [floored(x.imag) for x in row])
-        for row in zip(*columns, strict=True)
-    ]
-    upper = [[*real, *imag] for real, imag in rows]
-    lower = [[*(-x for x in imag), *real] for real, imag in rows]
-    return upper + lower, height, largest * arb(2) ** -height
+    unit = arb(2) ** -height
+    turns = [(log * turn).exp() for log in logs]
+    real, imag = fixed_lines.powers([x * unit for x in starts], turns, count, size).swapaxes(0, 1)
+    other = -imag
+    carry(other)
+    rows = [np.concatenate(parts, axis=2) for parts in ((real, imag), (other, real))]
+    return np.concatenate(rows, axis=1), height, largest * unit
 
 
 def _densities(
@@ -291,9 +288,6 @@ def _error(
     Of its terms it is off by ``rest``. And a bound on moments of the line.
     """
     shift, top, bottom, spacing = map(arb, rule[:4])
-    # proposes: the rule, whose floats mean their exact values
-    if not (0 <= rule.shift < rule.top < math.pi and 0 <= rule.bottom < math.pi):
-        raise ValueError(f"the strip of {rule} is not admissible")
     least, moved = arb.min(power, arb(0)), (q / (1 - q)).log()
     strip = strip_above(v, least, shift, top, spacing)
     strip += strip_below(v, least, shift, bottom, spacing, height)

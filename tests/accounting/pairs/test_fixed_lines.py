@@ -77,8 +77,8 @@ def test_sums_are_those_of_exact_numbers(size: int, inside: int) -> None:
     ]
     with precision(400):
         for place in range(4):
-            for row, found in zip(exact, sums.column(place), strict=True):
-                off = abs(Fraction(found, 2 ** (BITS * size + 36)) - row[place])
+            for row, total in zip(exact, sums.column(place), strict=True):
+                off = abs(Fraction(total, 2 ** (BITS * size + 36)) - row[place])
                 assert off <= Fraction(sums.cut) * unit
         assert sums.unit() == arb(2) ** -(BITS * size + 36)
         most = [arb(3) * arb(2) ** lift for lift in lifts]
@@ -140,3 +140,72 @@ def test_products_are_those_of_exact_numbers(size: int, small: float) -> None:
                 # few units a product, of numbers next to their bounds
                 bound = arb(small) ** (len(group) - 1) * arb(2) ** -bits_of(size)
                 assert small < 0.1 or value.real.rad() < 40 * len(group) * bound
+
+
+def walk(
+    place: int, direction: int, steps: int, value: acb, ratio: acb, fall: arb
+) -> fixed_lines.Walk:
+    return fixed_lines.Walk(0, place, direction, steps, value, ratio, fall)
+
+
+@pytest.mark.parametrize("size", [2, 4, 6])
+def test_walks_are_those_of_exact_numbers(size: int) -> None:
+    """Of the most places, where nothing falls and errors add up, as of Gaussians."""
+    many = fixed_lines.MOST_PLACES
+    with precision(400):
+        turn = (acb(0, 1) / 7).exp()
+        kinds = [(acb(0, 1), turn, arb(1)), (acb(1) / 3, turn * 0.9, arb(0.999))]
+        for value, ratio, fall in kinds:
+            found = fixed_lines.walked(
+                [walk(many, 1, many, value, ratio, fall), walk(many, -1, 5, value, ratio, fall)],
+                (1, 2 * many + 1),
+                size,
+            )
+            reals, imags = (values(found[:, part]) for part in (0, 1))
+            assert not any(reals[: many - 5] + imags[: many - 5])
+            unit = arb(2) ** bits_of(size)
+            for step in range(many + 1):
+                exact = value * ratio**step * fall ** (step * (step - 1) // 2) * unit
+                for place in {many + step, many - min(step, 5)} if step <= 5 else {many + step}:
+                    off = abs(acb(reals[place], imags[place]) - exact)
+                    assert off < fixed_lines.WALKED
+
+
+def test_walks_that_rise_are_refused() -> None:
+    with precision(200):
+        good = [acb(1), acb(1), arb(1)]
+        fixed_lines.walked([walk(0, 1, 1, *good)], (1, 2), 3)
+        for place, large in enumerate((acb(1.001), acb(1 + 2.0**-39), arb(1.001))):
+            bad = [*good[:place], large, *good[place + 1 :]]
+            with pytest.raises(ArithmeticError, match="rises"):
+                fixed_lines.walked([walk(0, 1, 1, *bad)], (1, 2), 3)
+        vague = [acb(1), acb(arb(1, 1e-3)), arb(1)]
+        with pytest.raises(ArithmeticError, match="rises"):
+            fixed_lines.walked([walk(0, 1, 1, *vague)], (1, 2), 3)
+        with pytest.raises(TooExpensive):
+            fixed_lines.walked([walk(0, 1, fixed_lines.MOST_PLACES + 1, *good)], (1, 2), 3)
+
+
+@pytest.mark.parametrize("size", [2, 4, 6])
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 1000])
+def test_powers_are_those_of_exact_numbers(size: int, count: int) -> None:
+    with precision(400):
+        starts, turns = [acb(0, 1), acb(1) / 3], [(acb(0, 1) / 7).exp(), acb(0.999, 0.001)]
+        found = fixed_lines.powers(starts, turns, count, size)
+        assert found.shape == (size, 2, 2, count + 1)
+        reals, imags = (values(found[:, part]) for part in (0, 1))
+        for row in range(2):
+            for n in range(count + 1):
+                exact = starts[row] * turns[row] ** n * arb(2) ** bits_of(size)
+                place = row * (count + 1) + n
+                off = abs(acb(reals[place], imags[place]) - exact)
+                assert off < fixed_lines.WALKED
+
+
+def test_powers_that_rise_are_refused() -> None:
+    with precision(200):
+        for start, turn in ((1.001, 1.0), (1.0, 1 + 2.0**-39)):
+            with pytest.raises(ArithmeticError, match="rise"):
+                fixed_lines.powers([acb(start)], [acb(turn)], 3, 3)
+        with pytest.raises(TooExpensive):
+            fixed_lines.powers([acb(1)], [acb(1)], 1 << 17, 3)

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from flint import acb, arb
 
-from dpexact.accounting.pairs import line_rule
+from dpexact.accounting.pairs import fixed_lines, line_rule
 from dpexact.accounting.pairs.common_rule import Placing, Rule
+from dpexact.accounting.pairs.limbs import carry
 from dpexact.accounting.pairs.line_rule import Row, line_rows, logarithms, scaled, still
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.balls import precision
@@ -208,10 +209,18 @@ def test_a_rule_is_about_as_accurate_as_is_asked() -> None:
     assert rule.last - rule.first < 200
 
 
+def more(digits: Any) -> Any:
+    """Numbers that are larger by two units."""
+    digits[0] += 2
+    carry(digits)
+    return digits
+
+
 def test_what_is_rounded_is_granted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of densities and powers, all one unit too large, where that is most of the error."""
-    floored = line_rule.floored
-    monkeypatch.setattr(line_rule, "floored", lambda x: floored(x) + 1)
+    """Of densities and powers, all some units too large, where that is most of the error."""
+    walked, powers = fixed_lines.walked, fixed_lines.powers
+    monkeypatch.setattr(line_rule, "walked", lambda *asked: more(walked(*asked)))
+    monkeypatch.setattr(fixed_lines, "powers", lambda *asked: more(powers(*asked)))
     monkeypatch.setattr(line_rule, "_SPARE_BITS", -30)
     noises, rates, c, step, count = KINDS[0]
     pairs = some(3, noises, rates)
