@@ -35,6 +35,10 @@ _CUT: Final = 1.5
 WALKED: Final = 2.5
 MOST_PLACES: Final = 600
 _MOST_TURNS: Final = 1 << 16
+#: What rows are off at most, next to their bounds, and how many of them are multiplied: so that
+#: no product is far above these.
+_POOR: Final = 2.0**-8
+JOINED: Final = 32
 #: At most what ratios and turns are.
 _ONE: Final = 1 + 2.0**-40
 #: Covers what roundings of a few positive floats take.
@@ -135,6 +139,8 @@ class Sums:
         top = abs(self._total[-1]).max(axis=1)
         if dropped < 1 or (up < 0).any() or (top >> np.maximum(0, 60 - up)).any():
             raise TooExpensive("sums that are too small or too large")
+        if not (before <= 2.0 ** bits_of(self._size) * _POOR).all():
+            raise TooExpensive("sums that are hardly known")
         total = np.zeros((self._size + dropped, *self._total.shape[1:]), dtype=np.int64)
         total[: self._size + 1] = self._total << up[:, None]
         carry(total)
@@ -156,7 +162,7 @@ class Lines:
         self._digits, self._exponents, self._most, self._off = digits, exponents, most, off
 
     def joined(self, groups: Sequence[Sequence[int]]) -> Lines:
-        """The product of the rows of each group, none of which is empty."""
+        """The product of the rows of each group, of at least one and at most ``JOINED``."""
         lines, at = self, [list(group) for group in groups]
         while any(len(group) > 1 for group in at):
             pairs = [(a, b) for group in at for a, b in zip(group[::2], group[1::2], strict=False)]

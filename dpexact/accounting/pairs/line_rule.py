@@ -24,6 +24,7 @@ from dpexact.accounting.pairs import fixed_lines
 from dpexact.accounting.pairs.cells import Place
 from dpexact.accounting.pairs.common_rule import EDGE, FRACTIONS, Placing, Rule, beyond, growth
 from dpexact.accounting.pairs.fixed_lines import (
+    JOINED,
     MOST_PLACES,
     WALKED,
     Lines,
@@ -45,20 +46,18 @@ Step: TypeAlias = tuple[Place, int, int]
 """A rate and a noise, how often they run, and before which end."""
 
 _BELOW: Final = np.linspace(0.0, 1.0, 26)
-#: By how much noises of one rule differ at most, how many steps share it, and the range of their
-#: ``log(q/(1 - q))`` next to the width of a density.
+#: By how much noises of one rule differ at most, how many steps share it, and at least, how many
+#: numbers they may have, and the range of their ``log(q/(1 - q))`` next to the width of a density.
 _ALIKE: Final = 1.5
 _AT_ONCE: Final = 1024
+_LEAST: Final = 16
+_NUMBERS: Final = 1 << 19
 _WIDE: Final = 15.0
-#: By how much integrands fall, as a power of e for each unit, where what is beyond is bounded.
-_STEEP: Final = 1.0
 #: Of more places steps are asked by themselves.
 _MOST_PLACES: Final = MOST_PLACES
 #: Bits of products beyond those that the accuracy takes, and of what is rounded to these.
 _SPARE_BITS: Final = 12
 _FINER: Final = 30
-#: Of so many rows products are taken at once.
-_JOINED: Final = 32
 #: Bits of errors.
 _BITS: Final = 53
 
@@ -108,7 +107,7 @@ def line_rows(
     About ``e^-accuracy`` off, next to the moment at ``power``. Of pairs whose rule would take too
     many places ``E_v[A^t]`` is asked.
     """
-    for group in _alike(pairs):
+    for group in _alike(pairs, max(_LEAST, min(_AT_ONCE, _NUMBERS // (count + 1)))):
         alike = [pairs[k] for k in group]
         try:
             yield group, _rows(alike, power, step, count, accuracy)
@@ -146,7 +145,7 @@ def logarithms(
             place, n, end = steps[k]
             remaining[end] += n * still(place)
             parts = sorts.setdefault((end, n), [])
-            if not parts or len(parts[-1]) == _JOINED:
+            if not parts or len(parts[-1]) == JOINED:
                 parts.append([])
             parts[-1].append(at)
         asked = [(*sort, part) for sort, parts in sorts.items() for part in parts]
@@ -303,8 +302,8 @@ def _error(
 # --- proposals ------------------------------------------------------------------------------------
 
 
-def _alike(pairs: Sequence[Place]) -> Iterator[list[int]]:
-    """Proposes: which share a rule."""
+def _alike(pairs: Sequence[Place], most: int) -> Iterator[list[int]]:
+    """Proposes: which share a rule, so many at most."""
     sorts = []
     for k, (q, sigma) in enumerate(pairs):
         rate, noise = approximate(q), approximate(sigma)
@@ -314,7 +313,7 @@ def _alike(pairs: Sequence[Place]) -> Iterator[list[int]]:
     for each in sorted(sorts):
         if group and (
             each[0] != group[0][0]
-            or len(group) == _AT_ONCE
+            or len(group) == most
             or (each[1] - group[0][1]) * each[2] > _WIDE
         ):
             yield [k for *_, k in group]

@@ -135,9 +135,10 @@ def test_logarithms_are_those_of_products_before_each_end() -> None:
 
 def test_groups_hold_every_step_once() -> None:
     pairs = some(4, (1e-2, 1e5), (1e-9, 0.8)) * 100
-    groups = list(line_rule._alike(pairs))
-    assert sorted(k for group in groups for k in group) == list(range(len(pairs)))
-    assert max(map(len, groups)) <= line_rule._AT_ONCE
+    for most in (1, 7, 1000):
+        groups = list(line_rule._alike(pairs, most))
+        assert sorted(k for group in groups for k in group) == list(range(len(pairs)))
+        assert max(map(len, groups)) <= most
 
 
 # --- poor rules: each error term alone is most of what they are off -------------------------------
@@ -150,6 +151,7 @@ def by(monkeypatch: pytest.MonkeyPatch, rule: Rule, power: float, step: float) -
     moved = round(float(-still((Q, SIGMA)) + (1 / arb(99)).log()) / rule.spacing)
     rule = rule._replace(first=rule.first + moved, last=rule.last + moved)
     monkeypatch.setattr(line_rule, "_rule", lambda *_: rule)
+    monkeypatch.setattr(fixed_lines, "_POOR", 2.0**10)
     [row] = found_of([(Q, SIGMA)], arb(power), step, 1, 60.0)
     return row
 
