@@ -142,6 +142,21 @@ def test_products_are_those_of_exact_numbers(size: int, small: float) -> None:
                 assert small < 0.1 or value.real.rad() < 40 * len(group) * bound
 
 
+@pytest.mark.parametrize("side", [0, 1])
+def test_errors_of_both_factors_are_granted(side: int) -> None:
+    """Of one row that is known exactly, and another that is off by all that it may be."""
+    unit = Fraction(1, 2 ** bits_of(3))
+    rows = [[(Fraction(1, 2), Fraction(0))], [(Fraction(1, 2), Fraction(0))]]
+    found = lines_of(rows, 3, [0.5, 0.5])
+    found._off[:] = 0.0
+    found._off[side] = 1000.0
+    with precision(200):
+        [[value]] = found.joined([[0, 1]]).rows()
+        for sign in (-1, 1):
+            exact = Fraction(1, 2) * (Fraction(1, 2) + sign * 1000 * unit)
+            assert value.real.overlaps(arb(exact.numerator) / exact.denominator)
+
+
 def walk(
     place: int, direction: int, steps: int, value: acb, ratio: acb, fall: arb
 ) -> fixed_lines.Walk:

@@ -133,6 +133,28 @@ def test_logarithms_are_those_of_products_before_each_end() -> None:
                 assert abs(log.exp() - exact) < 1e-12 * (1 + abs(exact))
 
 
+def test_products_too_small_for_their_units_have_logarithms() -> None:
+    """Of steps that are loud the product falls below what integers know of it."""
+    pairs = some(6, (0.6, 0.7), (0.4, 0.6)) * 4
+    steps = [(pair, 1, 0) for pair in pairs]
+    with precision(200):
+        rows = list(line_rows(pairs, arb(3), 0.5, 12, 20.0, never))
+        assert any(value.contains(0) for _, lines in rows for value in products_of(lines)[0])
+        [found] = logarithms(rows, steps, 1, arb(3), 0.5)
+        lines = asked(pairs, 2.0, 0.5, 12, True, 60.0)
+        for n, log in enumerate(found):
+            exact = acb(1)
+            for line in lines:
+                exact *= line[n]
+            assert log.is_finite()
+            assert log.exp().overlaps(exact)
+
+
+def products_of(lines: Any) -> list[Row]:
+    whole: list[Row] = lines.joined([list(range(len(lines.rows())))[:32]]).rows()
+    return whole
+
+
 def test_groups_hold_every_step_once() -> None:
     pairs = some(4, (1e-2, 1e5), (1e-9, 0.8)) * 100
     for most in (1, 7, 1000):
