@@ -86,8 +86,10 @@ def digits(rows: Sequence[Sequence[int]], size: int) -> Digits:
     high = (parts[..., 2] >> 4) + (parts[..., 3] << 4) + (parts[..., 4] << 12)
     found = np.stack([low, high], axis=-1).reshape(len(rows), len(rows[0]), -1)
     found = np.moveaxis(found, -1, 0)
+    # proposes: nothing, since these are integers
     if found[size:].any():
         raise OverflowError("an integer is too large for its digits")
+    # proposes: likewise
     found = found[:size]
     found[-1] -= 1 << BITS - 1
     return found
@@ -137,13 +139,16 @@ class Sums:
         dropped = _DROPPED - max(0, -(-(22 + int(moved.max()) - 2 * BITS) // BITS))
         up = 22 + moved - BITS * (_DROPPED - dropped)
         top = abs(self._total[-1]).max(axis=1)
+        # proposes: likewise; of integers
         if dropped < 1 or (up < 0).any() or (top >> np.maximum(0, 60 - up)).any():
             raise TooExpensive("sums that are too small or too large")
+        # proposes: nothing, since bounds are rounded up
         if not (before <= 2.0 ** bits_of(self._size) * _POOR).all():
             raise TooExpensive("sums that are hardly known")
         total = np.zeros((self._size + dropped, *self._total.shape[1:]), dtype=np.int64)
         total[: self._size + 1] = self._total << up[:, None]
         carry(total)
+        # proposes: likewise
         kept = total[dropped:]
         many = kept.shape[2] // 2
         parts = np.stack([kept[..., :many], kept[..., many:]], axis=1)
@@ -182,7 +187,9 @@ class Lines:
 
     def some(self, places: Sequence[int]) -> Lines:
         """Rows at some places."""
+        # proposes: nothing, since places are integers
         at = np.array(places, dtype=np.int64)
+        # proposes: likewise
         return Lines(self._digits[:, :, at], self._exponents[at], self._most[at], self._off[at])
 
     def _times(self, left: Sequence[int], right: Sequence[int], single: Sequence[int]) -> Lines:
@@ -272,7 +279,9 @@ def walked(walks: Sequence[Walk], shape: tuple[int, int], size: int) -> Digits:
     table = digits(columns, size + 1)
     values, ratios, falls = table[:, :2], table[:, 2:4], table[:, 4:]
     found[:, :, rows, places] = values[1:]
+    # proposes: nothing, since steps are integers
     for step in range(1, int(counts.max(initial=0)) + 1):
+        # proposes: likewise
         here = int((counts >= step).sum())
         values = times(values[..., :here], ratios[..., :here])
         ratios = times(ratios[..., :here], falls[..., :here])

@@ -271,6 +271,7 @@ def _densities(
         largest = reduce(arb.max, (abs(value) for *_, value, _ in found)).upper()
         lifts.append(exponent_of(largest))
         unit = arb(2) ** -lifts[-1]
+        # proposes: where a walk ends; it goes as far as there are places
         walks += [
             Walk(row, top - rule.first, way, many, value * unit, ratio if many else acb(0), fall)
             for top, way, many, value, ratio in found
