@@ -8,7 +8,7 @@ are cut into boxes anew, and where boxes do not pay are asked themselves.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from functools import partial
@@ -43,9 +43,9 @@ _LOOKED_AT: Final = (0, 3, 6)
 _FRACTION: Final = attrgetter("fraction")
 #: What a step costs on a line, next to what it usually does, where a node costs as much; what the
 #: weights for an end cost next to a node of a box at one of a line; and how many of these all cost.
-_ON_LINE: Final = 0.2
-_END: Final = 2.0
-_ANY: Final = 30
+_ON_LINE: Final = 0.12
+_END: Final = 6.0
+_ANY: Final = 100
 #: Accuracy of the moment that bounds those of a box.
 _GLANCE: Final = 8.0
 #: Accuracy of bounds of decay.
@@ -255,15 +255,15 @@ class Bundle(Pair):
         def ask(place: Place) -> Row:
             return [turned(x) for x in self._pair(place).moments(c, step, count, fine)]
 
-        def rows(pairs: Sequence[Place]) -> Iterator[tuple[int, Row]]:
-            return line_rows(pairs, power, step, count, fine, ask)
+        rows = partial(line_rows, power=power, step=step, count=count, accuracy=fine, ask=ask)
 
         def together(cloud: Cloud, degrees: Degrees) -> list[Row]:
             pairs = cloud.nodes(degrees)
             found: list[Row] = [[]] * len(pairs)
-            for k, row in rows(pairs):
-                # of the moment, which is near 1, the principal branch
-                found[k] = [x.log() for x in scaled(row, still(pairs[k]), power, step)]
+            for group, lines in rows(pairs):
+                for k, row in zip(group, lines.rows(), strict=True):
+                    # of the moment, which is near 1, the principal branch
+                    found[k] = [x.log() for x in scaled(row, still(pairs[k]), power, step)]
             return found
 
         totals, errors = acb_mat(many, count + 1), arb_mat(many, len(asked))

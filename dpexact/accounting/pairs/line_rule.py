@@ -15,15 +15,29 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import zip_longest
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
-from flint import acb, arb, arb_mat
+from flint import acb, arb
 
+from dpexact.accounting.pairs import fixed_lines
 from dpexact.accounting.pairs.cells import Place
 from dpexact.accounting.pairs.common_rule import EDGE, FRACTIONS, Placing, Rule, beyond, growth
+from dpexact.accounting.pairs.fixed_lines import (
+    JOINED,
+    MOST_PLACES,
+    WALKED,
+    Lines,
+    Sums,
+    Walk,
+    bits_of,
+    exponent_of,
+    size_of,
+    walked,
+)
+from dpexact.accounting.pairs.limbs import BITS, SIGNS, Digits, carry
 from dpexact.accounting.pairs.pair import TooExpensive, short
-from dpexact.accounting.pairs.power_sums import LineProduct, grown
+from dpexact.accounting.pairs.power_sums import LineProduct, line_product
 from dpexact.balls import approximate, ball, precision
 
 Row: TypeAlias = list[acb]
@@ -32,17 +46,17 @@ Step: TypeAlias = tuple[Place, int, int]
 """A rate and a noise, how often they run, and before which end."""
 
 _BELOW: Final = np.linspace(0.0, 1.0, 26)
-#: By how much noises of one rule differ at most, how many steps share it, and the range of their
-#: ``log(q/(1 - q))`` next to the width of a density.
+#: By how much noises of one rule differ at most, how many steps share it, and at least, how many
+#: numbers they may have, and the range of their ``log(q/(1 - q))`` next to the width of a density.
 _ALIKE: Final = 1.5
 _AT_ONCE: Final = 1024
+_LEAST: Final = 16
+_NUMBERS: Final = 1 << 19
 _WIDE: Final = 15.0
-#: By how much integrands fall, as a power of e for each unit, where what is beyond is bounded.
-_STEEP: Final = 1.0
 #: Of more places steps are asked by themselves.
-_MOST_PLACES: Final = 600
+_MOST_PLACES: Final = MOST_PLACES
 #: Bits of products beyond those that the accuracy takes, and of what is rounded to these.
-_SPARE_BITS: Final = 16
+_SPARE_BITS: Final = 12
 _FINER: Final = 30
 #: Bits of errors.
 _BITS: Final = 53
@@ -65,6 +79,21 @@ def strip_below(v: arb, least: arb, shift: arb, bottom: arb, spacing: arb, heigh
     return turned * growth(v, least, bottom) / (2 * arb.pi() * (shift + bottom) / spacing).expm1()
 
 
+class _Asked(NamedTuple):
+    """Rows of balls, as :class:`~dpexact.accounting.pairs.fixed_lines.Lines` are of integers."""
+
+    balls: list[Row]
+
+    def rows(self) -> list[Row]:
+        return self.balls
+
+    def some(self, places: Sequence[int]) -> _Asked:
+        return _Asked([self.balls[place] for place in places])
+
+    def joined(self, groups: Sequence[Sequence[int]]) -> _Asked:
+        return _Asked([line_product(self.some(group).balls) for group in groups])
+
+
 def line_rows(
     pairs: Sequence[Place],
     power: arb,
@@ -72,19 +101,19 @@ def line_rows(
     count: int,
     accuracy: float,
     ask: Callable[[Place], Row],
-) -> Iterator[tuple[int, Row]]:
-    """``E_v[A^t] / (1 - q)^t`` at ``t = power + i n step``, ``n <= count``, each with its place.
+) -> Iterator[tuple[list[int], Lines | _Asked]]:
+    """``E_v[A^t] / (1 - q)^t`` at ``t = power + i n step``, ``n <= count``, and of which pairs.
 
     About ``e^-accuracy`` off, next to the moment at ``power``. Of pairs whose rule would take too
     many places ``E_v[A^t]`` is asked.
     """
-    for group in _alike(pairs):
+    for group in _alike(pairs, max(_LEAST, min(_AT_ONCE, _NUMBERS // (count + 1)))):
         alike = [pairs[k] for k in group]
         try:
-            rows = _rows(alike, power, step, count, accuracy)
-        except TooExpensive:
+            yield group, _rows(alike, power, step, count, accuracy)
+        except (TooExpensive, ArithmeticError):
             rows = [scaled(ask(pair), -still(pair), power, step) for pair in alike]
-        yield from zip(group, rows, strict=True)
+            yield group, _Asked(rows)
 
 
 def still(pair: Place) -> arb:
@@ -98,7 +127,11 @@ def scaled(row: Row, log: arb, power: arb, step: float) -> Row:
 
 
 def logarithms(
-    rows: Iterable[tuple[int, Row]], steps: Sequence[Step], many: int, power: arb, step: float
+    groups: Iterable[tuple[list[int], Lines | _Asked]],
+    steps: Sequence[Step],
+    many: int,
+    power: arb,
+    step: float,
 ) -> list[Row]:
     """``sum n log E_v[A^t]``, for rows as above, of the steps before each of so many ends.
 
@@ -106,10 +139,22 @@ def logarithms(
     """
     products = [LineProduct() for _ in range(many)]
     remaining = [arb(0)] * many
-    for k, row in rows:
-        place, n, end = steps[k]
-        remaining[end] += n * still(place)
-        products[end].add(row if n == 1 else [value**n for value in row])
+    for group, lines in groups:
+        sorts: dict[tuple[int, int], list[list[int]]] = {}
+        for at, k in enumerate(group):
+            place, n, end = steps[k]
+            remaining[end] += n * still(place)
+            parts = sorts.setdefault((end, n), [])
+            if not parts or len(parts[-1]) == JOINED:
+                parts.append([])
+            parts[-1].append(at)
+        asked = [(*sort, part) for sort, parts in sorts.items() for part in parts]
+        joined = lines.joined([part for *_, part in asked]).rows()
+        for (end, n, part), row in zip(asked, joined, strict=True):
+            # proposes: as what to multiply, where integers are too coarse for a product
+            if any(value.contains(0) for value in row):
+                row = line_product(lines.some(part).rows())
+            products[end].add(row if n == 1 else [value**n for value in row])
     found: list[Row] = []
     before: Row = []
     for log, product in zip(remaining, products, strict=True):
@@ -122,13 +167,12 @@ def logarithms(
     return found
 
 
-def _rows(
-    pairs: Sequence[Place], power: arb, step: float, count: int, accuracy: float
-) -> list[Row]:
+def _rows(pairs: Sequence[Place], power: arb, step: float, count: int, accuracy: float) -> Lines:
     """Of few that are alike.
 
     Raises:
         TooExpensive: a rule takes too many places.
+        ArithmeticError: densities or powers are not known to their units.
     """
     # proposes: the rule, and precisions; balls hold what is lost at any
     floats = [(approximate(q), approximate(sigma)) for q, sigma in pairs]
@@ -137,144 +181,130 @@ def _rows(
     # proposes: what is too much
     if rule.last - rule.first > _MOST_PLACES:
         raise TooExpensive("a rule of too many places")
+    # proposes: the rule, whose floats mean their exact values
+    if not (0 <= rule.shift < rule.top < math.pi and 0 <= rule.bottom < math.pi):
+        raise ValueError(f"the strip of {rule} is not admissible")
     lift = float(placing.grown(max(sigma for _, sigma in floats) ** 2, np.array(rule.shift)))
-    bits = math.ceil((accuracy + lift) / math.log(2)) + _SPARE_BITS
-    finer = bits + _FINER + math.frexp(placing.power)[1]
-    with precision(finer):
-        powers, sizes, largest = _powers(rule, power, step, count, bits)
+    lift += _highest(rule, placing.power)
+    size = size_of(math.ceil((accuracy + lift) / math.log(2)) + _SPARE_BITS)
+    bits = bits_of(size)
+    with precision(bits + BITS + _FINER + math.frexp(placing.power)[1]):
+        powers, height, largest = _powers(rule, power, step, count, size)
         rates = [ball(q) for q, _ in pairs]
         variances = [ball(sigma) * ball(sigma) for _, sigma in pairs]
-        ends, rows = zip(
-            *(
-                _densities(q, v, rule, placing.power, sizes, bits)
-                for q, v in zip(rates, variances, strict=True)
-            ),
-            strict=True,
-        )
-    densities = arb_mat(rows)
-    with precision(bits):
-        # what balls are off in all is added once a row, to a product of their middles
-        sums = (densities.mid() * powers.mid()).tolist()
-        ones = [[arb(1)]] * powers.nrows()
-        [turned], off = (arb_mat(ones).transpose() * powers).tolist(), densities * arb_mat(ones)
-        lost = reduce(arb.max, (x.rad() for x in turned))
-    found = []
-    for k, row in enumerate(sums):
-        values = list(map(acb, row[: count + 1], row[count + 1 :]))
-        rest = off[k, 0].rad() * largest + reduce(arb.max, map(abs, rows[k])) * lost
-        own = rule._replace(first=ends[k][0], last=ends[k][1])
-        error = _error(rates[k], variances[k], own, power, arb(step) * count, values[0], rest)
-        found.append([value + error for value in values])
-    return found
+        densities, lifts = _densities(rates, variances, rule, power, size)
+    sums = Sums(densities, powers)
+    lifts = [lift + height for lift in lifts]
+    inside = densities.shape[2]
+    # of the highest digits and one more
+    tops = (abs(densities[-1]).max(axis=1) + 1) * 2.0 ** (SIGNS - BITS)
+    moments, errors = [], []
+    with precision(_BITS):
+        firsts = zip(sums.column(0), sums.column(count + 1), strict=True)
+        for k, parts in enumerate(firsts):
+            unit = arb(2) ** (lifts[k] - bits)
+            rounded = inside * WALKED * (largest + arb(float(tops[k]))) * unit
+            cut = arb(0, sums.cut) * unit
+            first = acb(*(x * sums.unit() * arb(2) ** lifts[k] + cut for x in parts))
+            error, moment = _error(
+                rates[k], variances[k], rule, power, arb(step) * count, first, 1.5 * rounded
+            )
+            errors.append(error)
+            moments.append(moment)
+        return sums.lines(lifts, moments, errors)
 
 
-def _powers(
-    rule: Rule, power: arb, step: float, count: int, bits: int
-) -> tuple[arb_mat, list[int], arb]:
-    """``(1 + e^y)^t`` as real matrices act, in units of powers of 2: the rows are places.
+def _powers(rule: Rule, power: arb, step: float, count: int, size: int) -> tuple[Digits, int, arb]:
+    """``(1 + e^y)^t`` as real matrices act, over those of ``e^y`` where that is above 1.
 
-    And a bound on their moduli.
+    The rows are places. Divided by a power of 2, which is told, with a bound on moduli then.
     """
     lean, spacing, turn = acb(0, arb(rule.shift)), arb(rule.spacing), acb(0, arb(step))
     # proposes: the places; `beyond` bounds all others
-    places = [lean + j * spacing for j in range(rule.first, rule.last + 1)]
-    logs = [(1 + place.exp()).log() for place in places]
-    # proposes: units, which are divided out of powers and multiplied into densities
-    sizes = [math.ceil(float((log.real * power).mid()) / math.log(2)) for log in logs]
-    starts = [(log * power).exp() * arb(2) ** -size for log, size in zip(logs, sizes, strict=True)]
-    columns = grown(starts, [(log * turn).exp() for log in logs], count + 1)
+    places = [(j, lean + j * spacing) for j in range(rule.first, rule.last + 1)]
+    logs = [(1 + place.exp()).log() for _, place in places]
+    starts = [
+        (log * power - power * spacing * max(j, 0)).exp()
+        for log, (j, _) in zip(logs, places, strict=True)
+    ]
     # above the real line no argument of A is negative, so that no turn is above 1
     largest = reduce(arb.max, map(abs, starts)).upper()
-    rows = list(zip(*(_rounded(column, 0, bits) for column in columns), strict=True))
-    upper = [[x.real for x in row] + [x.imag for x in row] for row in rows]
-    lower = [[-x.imag for x in row] + [x.real for x in row] for row in rows]
-    return arb_mat(upper + lower), sizes, largest
+    height = exponent_of(largest)
+    unit = arb(2) ** -height
+    turns = [(log * turn).exp() for log in logs]
+    real, imag = fixed_lines.powers([x * unit for x in starts], turns, count, size).swapaxes(0, 1)
+    other = -imag
+    carry(other)
+    rows = [np.concatenate(parts, axis=2) for parts in ((real, imag), (other, real))]
+    return np.concatenate(rows, axis=1), height, largest * unit
 
 
 def _densities(
-    q: arb, v: arb, rule: Rule, power: float, sizes: Sequence[int], bits: int
-) -> tuple[tuple[int, int], list[arb]]:
-    """``h g_v(y - log(q/(1 - q)))`` in the units of powers: real parts, then imaginary ones.
+    rates: Sequence[arb], variances: Sequence[arb], rule: Rule, power: arb, size: int
+) -> tuple[Digits, list[int]]:
+    """``h g_v(y - log(q/(1 - q)))``, a row a step, times ``e^{power y}`` where that is above 1.
 
-    And at which places they are not left out. A ratio of two that follow each other is that of the
-    two before times ``e^{-v h^2}``.
+    Real parts of places, then imaginary ones; and powers of 2 that are divided out of rows. From
+    about where a Gaussian is largest on either side of 0 ratios fall.
     """
-    h, shift = arb(rule.spacing), arb(rule.shift)
-    centre = (q / (1 - q)).log() - 1 / (2 * v)
-    scale = h * (v / (2 * arb.pi())).sqrt() * (v * shift * shift / 2).exp()
-    # proposes: which matter, or are where no bound on those beyond is; and the size of the largest,
-    # next to which they are rounded
-    places = np.arange(rule.first, rule.last + 1)
-    at = float(v.mid()) * (rule.spacing * places - float(centre.mid()))
-    logs = np.array(sizes) - at * at / (2 * math.log(2) * float(v.mid()))
-    # proposes: likewise
-    matters = (logs > logs.max() - bits) | (abs(at - power / 2) < abs(power) / 2 + _STEEP)
-    first, last = (int(places[matters][end]) for end in (0, -1))
-    size = math.ceil(logs.max() + float(scale.log().mid()) / math.log(2))
-    top = min(max(round(float(centre.mid()) / rule.spacing), first), last)
-    x = top * h - centre
-    middle, fall = scale * acb(-v * x * x / 2, -v * shift * x).exp(), (-v * h * h).exp()
-    turn = acb(0, -v * shift * h).exp() * (-v * h * h / 2).exp()
-    tilt = (-v * h * x).exp()
-    below = _run(middle, turn.conjugate() / tilt, fall, top - first)
-    above = _run(middle, turn * tilt, fall, last - top)
-    # proposes: likewise
-    kept = zip([*below[:0:-1], *above], sizes[first - rule.first :], strict=False)
-    values = _rounded([value * arb(2) ** unit for value, unit in kept], size, bits)
-    before, after = [arb(0)] * (first - rule.first), [arb(0)] * (rule.last - last)
-    parts = [x.real for x in values], [x.imag for x in values]
-    return (first, last), [y for part in parts for y in (*before, *part, *after)]
+    h, shift, turned = arb(rule.spacing), arb(rule.shift), power * arb(rule.spacing)
+    # proposes: the places; `beyond` bounds all others
+    sides = [(rule.first, min(rule.last, 0), arb(0)), (max(rule.first, 1), rule.last, turned)]
+    walks, lifts = [], []
+    for row, (q, v) in enumerate(zip(rates, variances, strict=True)):
+        centre = (q / (1 - q)).log() - 1 / (2 * v)
+        scale = h * (v / (2 * arb.pi())).sqrt() * (v * shift * shift / 2).exp()
+        fall, still, turn = (-v * h * h).exp(), v * h * h / 2, acb(0, -v * shift * h).exp()
+        found = []
+        for low, high, rise in sides:
+            # proposes: where a walk begins; balls decide whether ratios fall
+            if low > high:
+                continue
+            peak = float((centre / h + rise / (v * h * h)).mid())
+            top = min(max(round(peak), low), high)
+            x = top * h - centre
+            value = scale * (acb(-v * x * x / 2, -v * shift * x) + rise * top).exp()
+            steep = rise - v * h * x
+            up, down = (steep - still).exp() * turn, (-steep - still).exp() / turn
+            found.append((top, 1, high - top, value, up))
+            found.append((top, -1, top - low, value, down))
+        largest = reduce(arb.max, (abs(value) for *_, value, _ in found)).upper()
+        lifts.append(exponent_of(largest))
+        unit = arb(2) ** -lifts[-1]
+        # proposes: where a walk ends; it goes as far as there are places
+        walks += [
+            Walk(row, top - rule.first, way, many, value * unit, ratio if many else acb(0), fall)
+            for top, way, many, value, ratio in found
+        ]
+    found_digits = walked(walks, (len(rates), rule.last - rule.first + 1), size)
+    return np.concatenate([found_digits[:, 0], found_digits[:, 1]], axis=2), lifts
 
 
-def _run(start: acb, ratio: acb, fall: arb, count: int) -> Row:
-    """``start``, and each that follows times ``ratio``, which falls by a factor."""
-    found = [start]
-    # proposes: how many; each is what it is
-    for _ in range(count):
-        start *= ratio
-        ratio *= fall
-        found.append(start)
-    return found
-
-
-def _rounded(values: Sequence[acb], size: int, bits: int) -> Row:
-    """The same to about so many bits of ``2^size``: products of matrices take integers.
-
-    Proposes: how many; what is rounded is in the balls.
-    """
-    large = acb(1.5, 1.5) * arb(2) ** size
-    with precision(bits):
-        return [value + large - large for value in values]
-
-
-def _error(q: arb, v: arb, rule: Rule, power: arb, height: arb, first: acb, rest: arb) -> acb:
+def _error(
+    q: arb, v: arb, rule: Rule, power: arb, height: arb, first: acb, rest: arb
+) -> tuple[arb, arb]:
     """What a sum is off, next to ``(1 - q)^t``, where it is ``first`` at ``power`` [5, 7].
 
-    Of its terms it is off by ``rest``.
+    Of its terms it is off by ``rest``. And a bound on moments of the line.
     """
-    with precision(_BITS):
-        shift, top, bottom, spacing = map(arb, rule[:4])
-        # proposes: the rule, whose floats mean their exact values
-        if not (0 <= rule.shift < rule.top < math.pi and 0 <= rule.bottom < math.pi):
-            raise ValueError(f"the strip of {rule} is not admissible")
-        least, moved = arb.min(power, arb(0)), (q / (1 - q)).log()
-        strip = strip_above(v, least, shift, top, spacing)
-        strip += strip_below(v, least, shift, bottom, spacing, height)
-        if not strip < 1:
-            raise TooExpensive("a rule that is no bound")
-        ends = rule.first * spacing - moved, rule.last * spacing - moved
-        tail = beyond(v, (q, q), power, ends, spacing, shift) / (1 - q) ** power + rest
-        # the moment at the power is off its sum by as much of itself at most
-        moment = (abs(first) + tail) / (1 - strip)
-        off = arb(0, (strip * moment + tail).upper())
-        return acb(off, off)
+    shift, top, bottom, spacing = map(arb, rule[:4])
+    least, moved = arb.min(power, arb(0)), (q / (1 - q)).log()
+    strip = strip_above(v, least, shift, top, spacing)
+    strip += strip_below(v, least, shift, bottom, spacing, height)
+    if not strip < 1:
+        raise TooExpensive("a rule that is no bound")
+    ends = rule.first * spacing - moved, rule.last * spacing - moved
+    tail = beyond(v, (q, q), power, ends, spacing, shift) / (1 - q) ** power + rest
+    # the moment at the power is off its sum by as much of itself at most
+    moment = (abs(first) + tail) / (1 - strip)
+    return (strip * moment + tail).upper(), moment.upper()
 
 
 # --- proposals ------------------------------------------------------------------------------------
 
 
-def _alike(pairs: Sequence[Place]) -> Iterator[list[int]]:
-    """Proposes: which share a rule."""
+def _alike(pairs: Sequence[Place], most: int) -> Iterator[list[int]]:
+    """Proposes: which share a rule, so many at most."""
     sorts = []
     for k, (q, sigma) in enumerate(pairs):
         rate, noise = approximate(q), approximate(sigma)
@@ -284,7 +314,7 @@ def _alike(pairs: Sequence[Place]) -> Iterator[list[int]]:
     for each in sorted(sorts):
         if group and (
             each[0] != group[0][0]
-            or len(group) == _AT_ONCE
+            or len(group) == most
             or (each[1] - group[0][1]) * each[2] > _WIDE
         ):
             yield [k for *_, k in group]
@@ -292,6 +322,13 @@ def _alike(pairs: Sequence[Place]) -> Iterator[list[int]]:
         group.append(each)
     if group:
         yield [k for *_, k in group]
+
+
+def _highest(rule: Rule, power: float) -> float:
+    """Proposes: about the largest logarithm of the powers."""
+    y = rule.spacing * np.arange(rule.first, rule.last + 1)
+    real = np.log(abs(1 + np.exp(-abs(y) + 1j * rule.shift * np.where(y > 0, -1, 1))))
+    return max(0.0, float((power * real).max()))
 
 
 def _rule(

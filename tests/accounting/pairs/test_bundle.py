@@ -542,3 +542,21 @@ def test_many_degrees_of_one_variable_are_refused(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(boxes, "MOST_DEGREES", 3)
     with pytest.raises(TooExpensive, match="differ too much"):
         boxes.fitted(cloud, [(log_bounds.Power(arb(2), 0.5), 30.0)])
+
+
+def test_narrow_logs_are_boxes_of_however_many_beginnings() -> None:
+    """What sums over the log cost does not grow with their number, as weights do."""
+    random = Random(11)
+    points = [
+        (
+            rational(Fraction(random.uniform(0.004, 0.0045))),
+            rational(Fraction(random.uniform(1, 1.2))),
+            1,
+        )
+        for _ in range(3000)
+    ]
+    whole = Bundle(Cloud(points, list(range(1020, 3001, 20))), removes=True)
+    with precision(100):
+        whole.moments(6.0, 0.8, 40, 20.0)
+    [(parts, _)] = [found for key, found in whole._kept.items() if key[:2] == ("parts", "line")]
+    assert not any(part.alone for part in parts)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
 from random import Random
+from typing import Any
 
 import pytest
 from flint import acb, arb
 
-from dpexact.accounting.pairs import line_rule
+from dpexact.accounting.pairs import fixed_lines, line_rule
 from dpexact.accounting.pairs.common_rule import Placing, Rule
+from dpexact.accounting.pairs.limbs import carry
 from dpexact.accounting.pairs.line_rule import Row, line_rows, logarithms, scaled, still
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.balls import precision
@@ -53,8 +56,13 @@ def never(pair: Pair) -> Row:
 
 def found_of(pairs: list[Pair], power: arb, step: float, count: int, accuracy: float) -> list[Row]:
     """The moments, in order."""
-    rows = dict(line_rows(pairs, power, step, count, accuracy, never))
+    rows = by_place(line_rows(pairs, power, step, count, accuracy, never))
     return [scaled(rows[k], still(pair), power, step) for k, pair in enumerate(pairs)]
+
+
+def by_place(groups: Iterable[tuple[list[int], Any]]) -> dict[int, Row]:
+    """Rows, each at the place of its pair."""
+    return {k: row for group, lines in groups for k, row in zip(group, lines.rows(), strict=True)}
 
 
 @pytest.mark.parametrize("removes", [True, False])
@@ -98,7 +106,8 @@ def test_steps_of_too_many_places_are_asked(monkeypatch: pytest.MonkeyPatch) -> 
     with precision(100):
         lines = asked(pairs, 2.0, 0.5, 10, True, 60.0)
         monkeypatch.setattr(line_rule, "_MOST_PLACES", 10)
-        rows = dict(line_rows(pairs, arb(3), 0.5, 10, 40.0, lambda at: lines[pairs.index(at)]))
+        groups = line_rows(pairs, arb(3), 0.5, 10, 40.0, lambda at: lines[pairs.index(at)])
+        rows = by_place(groups)
         for k, line in enumerate(lines):
             for value, other in zip(
                 scaled(rows[k], still(pairs[k]), arb(3), 0.5), line, strict=True
@@ -124,11 +133,34 @@ def test_logarithms_are_those_of_products_before_each_end() -> None:
                 assert abs(log.exp() - exact) < 1e-12 * (1 + abs(exact))
 
 
+def test_products_too_small_for_their_units_have_logarithms() -> None:
+    """Of steps that are loud the product falls below what integers know of it."""
+    pairs = some(6, (0.6, 0.7), (0.4, 0.6)) * 4
+    steps = [(pair, 1, 0) for pair in pairs]
+    with precision(200):
+        rows = list(line_rows(pairs, arb(3), 0.5, 12, 20.0, never))
+        assert any(value.contains(0) for _, lines in rows for value in products_of(lines)[0])
+        [found] = logarithms(rows, steps, 1, arb(3), 0.5)
+        lines = asked(pairs, 2.0, 0.5, 12, True, 60.0)
+        for n, log in enumerate(found):
+            exact = acb(1)
+            for line in lines:
+                exact *= line[n]
+            assert log.is_finite()
+            assert log.exp().overlaps(exact)
+
+
+def products_of(lines: Any) -> list[Row]:
+    whole: list[Row] = lines.joined([list(range(len(lines.rows())))[:32]]).rows()
+    return whole
+
+
 def test_groups_hold_every_step_once() -> None:
     pairs = some(4, (1e-2, 1e5), (1e-9, 0.8)) * 100
-    groups = list(line_rule._alike(pairs))
-    assert sorted(k for group in groups for k in group) == list(range(len(pairs)))
-    assert max(map(len, groups)) <= line_rule._AT_ONCE
+    for most in (1, 7, 1000):
+        groups = list(line_rule._alike(pairs, most))
+        assert sorted(k for group in groups for k in group) == list(range(len(pairs)))
+        assert max(map(len, groups)) <= most
 
 
 # --- poor rules: each error term alone is most of what they are off -------------------------------
@@ -141,6 +173,7 @@ def by(monkeypatch: pytest.MonkeyPatch, rule: Rule, power: float, step: float) -
     moved = round(float(-still((Q, SIGMA)) + (1 / arb(99)).log()) / rule.spacing)
     rule = rule._replace(first=rule.first + moved, last=rule.last + moved)
     monkeypatch.setattr(line_rule, "_rule", lambda *_: rule)
+    monkeypatch.setattr(fixed_lines, "_POOR", 2.0**10)
     [row] = found_of([(Q, SIGMA)], arb(power), step, 1, 60.0)
     return row
 
@@ -200,15 +233,19 @@ def test_a_rule_is_about_as_accurate_as_is_asked() -> None:
     assert rule.last - rule.first < 200
 
 
-@pytest.mark.parametrize("powers", [True, False])
-def test_what_is_rounded_is_granted(monkeypatch: pytest.MonkeyPatch, powers: bool) -> None:
-    """Of powers, whose unit is 1, and of densities, where that is most of the error."""
-    rounded = line_rule._rounded
+def more(digits: Any) -> Any:
+    """Numbers that are larger by two units."""
+    digits[0] += 2
+    carry(digits)
+    return digits
 
-    def coarser(values: Row, size: int, bits: int) -> Row:
-        return rounded(values, size, bits - 30 if (size == 0) is powers else bits)
 
-    monkeypatch.setattr(line_rule, "_rounded", coarser)
+def test_what_is_rounded_is_granted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of densities and powers, all some units too large, where that is most of the error."""
+    walked, powers = fixed_lines.walked, fixed_lines.powers
+    monkeypatch.setattr(line_rule, "walked", lambda *asked: more(walked(*asked)))
+    monkeypatch.setattr(fixed_lines, "powers", lambda *asked: more(powers(*asked)))
+    monkeypatch.setattr(line_rule, "_SPARE_BITS", -30)
     noises, rates, c, step, count = KINDS[0]
     pairs = some(3, noises, rates)
     with precision(120):
@@ -233,7 +270,7 @@ def test_terms_left_out_are_granted_and_little_more(power: int) -> None:
             sum(map(term, range(first, last + 1)), arb(0))
             for first, last in ((-80, 200), (rule.first, rule.last))
         )
-        off = line_rule._error(q, v, rule, t, arb(0), acb(kept), arb(0)).real.rad()
+        off, _ = line_rule._error(q, v, rule, t, arb(0), acb(kept), arb(0))
         assert whole - kept < off < 40 * (whole - kept)
 
 
@@ -245,5 +282,7 @@ def test_errors_are_shares_of_the_moment_and_not_of_its_sum() -> None:
         strips = [strip(v, arb(0), arb(0), arb(2), spacing, *height) for strip, height in STRIPS]
         share, moment = sum(strips, arb(0)), arb(10)
         assert 0.01 < share < 0.5
-        off = line_rule._error(q, v, rule, power, arb(0), acb(moment * (1 - share)), arb(0))
-        assert share * moment <= off.real.rad() < 1.01 * share * moment
+        first = acb(moment * (1 - share))
+        off, most = line_rule._error(q, v, rule, power, arb(0), first, arb(0))
+        assert share * moment <= off < 1.01 * share * moment
+        assert moment <= most < 1.01 * moment
