@@ -137,14 +137,12 @@ class Bundle(Pair):
         """
         return precision(min(math.ceil(self._fine(accuracy) / math.log(2)) + spare, current()))
 
-    def _parts(
-        self, ask: Callable[[Box], Asked], *key: Any, step: float = 1.0, other: float = 1.0
-    ) -> list[_Part]:
+    def _parts(self, ask: Callable[[Box], Asked], *key: Any, **costs: float) -> list[_Part]:
         """Boxes for a question, with their steps; once for all beginnings.
 
         Proposes: boxes; together they hold every step once.
         """
-        parts, _ = self._keep(lambda: cheapest(self._whole, ask, step, other), "parts", *key)
+        parts, _ = self._keep(lambda: cheapest(self._whole, ask, **costs), "parts", *key)
         firsts = [(part, part.box.cloud.first(self._place)) for part in parts]
         return [(part, cloud) for part, cloud in firsts if cloud.total]
 
@@ -234,8 +232,7 @@ class Bundle(Pair):
             return self.first(self.cloud.last.place)._lines(asked, *key)
 
         totals, errors = self._keep(lines, "lines", *key)
-        row = self._place
-        values, place = [], 0
+        row, values, place = self._place, [], 0
         for n in range(count + 1):
             # proposes: floats that mean their exact values
             while not n * arb(step) <= arb(heights[place]):
