@@ -147,9 +147,10 @@ def _on(
         value, _, bend = product.cumulant(abscissa)
         scale = query.repeat * value - abscissa * query.epsilon - log_delta
         scale -= math.log(abscissa * (abscissa + 1))
-        # about what the moduli add up to, of which phases leave delta
+        # about what the moduli add up to, of which phases leave delta; far nodes do without, as
+        # there would be many times as many
         bend = query.repeat * bend + abscissa**-2 + (abscissa + 1) ** -2
-        peak = max(peak, scale, scale - math.log(2 * math.pi * bend) / 2)
+        peak = max(peak, scale, scale - (not farther) * math.log(2 * math.pi * bend) / 2)
         tail = log_delta - needed
         height = max(height, _height(product, abscissa, query, tail, step, most))
     count = max(2, math.ceil(height / step))
