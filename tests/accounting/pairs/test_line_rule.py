@@ -286,3 +286,27 @@ def test_errors_are_shares_of_the_moment_and_not_of_its_sum() -> None:
         off, most = line_rule._error(q, v, rule, power, arb(0), first, arb(0))
         assert share * moment <= off < 1.01 * share * moment
         assert moment <= most < 1.01 * moment
+
+
+def test_what_is_rounded_counts_with_densities_and_with_powers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each is off by units, of which the other one is a factor."""
+    pairs, rests = some(5, (1.0, 1.2), (1e-3, 2e-2)), []
+    error, powers = line_rule._error, line_rule._powers
+
+    def recorded(*asked: Any) -> tuple[arb, arb]:
+        rests.append(asked[-1])
+        return error(*asked)
+
+    monkeypatch.setattr(line_rule, "_error", recorded)
+    for kept in (0, 1):
+
+        def bounded(*asked: Any, kept: int = kept) -> Any:
+            digits, height, largest = powers(*asked)
+            return digits, height, kept * largest
+
+        monkeypatch.setattr(line_rule, "_powers", bounded)
+        by_place(line_rows(pairs, arb(3), 0.5, 10, 30.0, never))
+    alone, both = rests[: len(pairs)], rests[len(pairs) :]
+    assert all(0 < one < two for one, two in zip(alone, both, strict=True))
