@@ -8,7 +8,7 @@ in ``limbs.py``, whose sums are exact. What is cut off is counted: ``docs/theory
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import product
+from itertools import islice, product
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -64,7 +64,13 @@ def bits_of(size: int) -> int:
 
 
 def exponent_of(bound: arb) -> int:
-    """That of a power of 2 above it, and not above twice that; of an exact one."""
+    """That of a power of 2 above it, and not above twice that; of an exact one.
+
+    Raises:
+        ArithmeticError: it is not finite, and bounds nothing.
+    """
+    if not bound.is_finite():
+        raise ArithmeticError("a line without a bound")
     mantissa, exponent = bound.man_exp()
     return int(exponent) + int(mantissa).bit_length()
 
@@ -174,15 +180,9 @@ class Lines:
             single = [group[-1] for group in at if len(group) % 2]
             left, right = zip(*pairs, strict=True)
             lines = lines._times(left, right, single)
-            start, last, following = 0, len(pairs), []
-            for group in at:
-                many = len(group) // 2
-                following.append(list(range(start, start + many)))
-                start += many
-                if len(group) % 2:
-                    following[-1].append(last)
-                    last += 1
-            at = following
+            paired = iter(range(len(pairs)))
+            alone = iter(range(len(pairs), len(pairs) + len(single)))
+            at = [[*islice(paired, len(g) // 2), *islice(alone, len(g) % 2)] for g in at]
         return lines.some([place for group in at for place in group])
 
     def some(self, places: Sequence[int]) -> Lines:

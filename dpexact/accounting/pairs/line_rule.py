@@ -53,8 +53,6 @@ _AT_ONCE: Final = 1024
 _LEAST: Final = 16
 _NUMBERS: Final = 1 << 19
 _WIDE: Final = 15.0
-#: Of more places steps are asked by themselves.
-_MOST_PLACES: Final = MOST_PLACES
 #: Bits of products beyond those that the accuracy takes, and of what is rounded to these.
 _SPARE_BITS: Final = 12
 _FINER: Final = 30
@@ -179,7 +177,7 @@ def _rows(pairs: Sequence[Place], power: arb, step: float, count: int, accuracy:
     placing = Placing(float(power.mid()), max(q for q, _ in floats))
     rule = _rule(placing, floats, step * count, accuracy)
     # proposes: what is too much
-    if rule.last - rule.first > _MOST_PLACES:
+    if rule.last - rule.first > MOST_PLACES:
         raise TooExpensive("a rule of too many places")
     # proposes: the rule, whose floats mean their exact values
     if not (0 <= rule.shift < rule.top < math.pi and 0 <= rule.bottom < math.pi):

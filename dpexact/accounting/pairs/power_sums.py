@@ -20,20 +20,8 @@ def powers(base: acb, count: int) -> list[acb]:
     return found
 
 
-def turned(turns: list[acb], count: int) -> list[list[acb]]:
-    """``turns_j^n`` of all ``j``, for each ``n < count``; likewise by doubling."""
-    found = [[acb(1)] * len(turns), turns][:count]
-    # proposes: how many are needed; each is what it is
-    while len(found) < count:
-        largest = found[-1]
-        # proposes: likewise
-        left = found[1 : 1 + count - len(found)]
-        found += [[a * b for a, b in zip(row, largest, strict=True)] for row in left]
-    return found
-
-
 def grown(starts: list[acb], turns: list[acb], count: int) -> list[list[acb]]:
-    """``starts_j turns_j^n`` likewise."""
+    """``starts_j turns_j^n`` of all ``j``, for each ``n < count``; likewise by doubling."""
     found = [starts]
     # proposes: how many are needed; each is what it is
     while len(found) < count:
@@ -88,11 +76,10 @@ def line_sums(weights: list[acb], turns: list[acb], count: int) -> list[acb]:
     """
     big = max(1, round((count + 1) ** 0.5))
     rows, outcomes = -(-(count + 1) // big), len(weights)
-    *baby, leap = turned(turns, big + 1)
-    giant = grown(weights, leap, rows)
-    by_outcome = zip(*baby, strict=True)
+    by_outcome = [powers(turn, big + 1) for turn in turns]
+    giant = grown(weights, [leap for *_, leap in by_outcome], rows)
     product = acb_mat(rows, outcomes, list(chain(*giant))) * acb_mat(
-        outcomes, big, list(chain(*by_outcome))
+        outcomes, big, [power for *baby, _ in by_outcome for power in baby]
     )
     entries: list[acb] = product.entries()
     return entries[: count + 1]

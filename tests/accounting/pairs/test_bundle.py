@@ -490,7 +490,7 @@ def test_of_a_record_added_moments_at_nodes_are_conjugates(
     places: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By one rule for all of them, and of each by its own."""
-    monkeypatch.setattr(line_rule, "_MOST_PLACES", places)
+    monkeypatch.setattr(line_rule, "MOST_PLACES", places)
     steps = [(q, s, 20 * n) for q, s, n in steps_of(15, 12, (1.0, 1.3), (0.005, 0.02))]
     whole = Product((add(sigma, q), n) for q, sigma, n in steps)
     with precision(80):

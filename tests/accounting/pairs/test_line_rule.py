@@ -105,7 +105,7 @@ def test_steps_of_too_many_places_are_asked(monkeypatch: pytest.MonkeyPatch) -> 
     pairs = some(2, (0.6, 3.0), (1e-3, 0.3))
     with precision(100):
         lines = asked(pairs, 2.0, 0.5, 10, True, 60.0)
-        monkeypatch.setattr(line_rule, "_MOST_PLACES", 10)
+        monkeypatch.setattr(line_rule, "MOST_PLACES", 10)
         groups = line_rows(pairs, arb(3), 0.5, 10, 40.0, lambda at: lines[pairs.index(at)])
         rows = by_place(groups)
         for k, line in enumerate(lines):
@@ -310,3 +310,15 @@ def test_what_is_rounded_counts_with_densities_and_with_powers(
         by_place(line_rows(pairs, arb(3), 0.5, 10, 30.0, never))
     alone, both = rests[: len(pairs)], rests[len(pairs) :]
     assert all(0 < one < two for one, two in zip(alone, both, strict=True))
+
+
+def test_steps_whose_line_has_no_bound_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs, found = some(5, (1.0, 1.2), (1e-3, 2e-2)), []
+    monkeypatch.setattr(line_rule, "beyond", lambda *_: arb("inf"))
+
+    def ask(pair: Pair) -> Row:
+        found.append(pair)
+        return [acb(1)] * 11
+
+    assert len(by_place(line_rows(pairs, arb(3), 0.5, 10, 30.0, ask))) == len(pairs)
+    assert sorted(map(str, found)) == sorted(map(str, pairs))
