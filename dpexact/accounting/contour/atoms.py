@@ -102,7 +102,7 @@ class AtomsProfile(Profile):
             # proposes: how large delta is, and how much a blur leaves open of it
             if best.digits > 0:
                 log_delta = log_of(Fraction(best.lower))
-                goal += _COARSE - _known_digits(best) + _LESS / 6
+                goal += _COARSE - _known_digits(best) + _LESS / 4
                 near = self._set_aside(at, log_delta, digits)
 
             def fine(profile: BlurredProfile) -> Enclosure:
@@ -278,7 +278,7 @@ class AtomsProfile(Profile):
                     goal = min(goal + digits - known + _LESS / 4, most)
                 tried += 1
             else:
-                most, goal, less = goal - _LESS / 2, goal - less, less * _FASTER
+                most, goal, less = goal - _LESS / 4, goal - less, less * _FASTER
             # proposes: when to stop; a larger blur than one that left some digits tells no more
             if goal < 1 or (tried > 0 and found.digits == 0) or before < goal < before + _LESS / 4:
                 break

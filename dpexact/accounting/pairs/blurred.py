@@ -29,7 +29,7 @@ _BITS: Final = 64
 #: Some nodes more than a line has that ends where its terms are small.
 _FALL: Final = 8.0
 #: By how much, as a power of e, the end of a line is lower than the kernel makes it be.
-_SPARE: Final = 4.0
+_SPARE: Final = 6.5
 
 
 class Steps:

@@ -35,7 +35,7 @@ _DIGITS: Final = 4
 #: most chunks kept, which is foreseen after a glance.
 MAX_WORK: Final = 120_000
 _BESIDES: Final = 200
-MAX_KEPT: Final = 192
+MAX_KEPT: Final = 384
 _GLANCE: Final = 20
 #: Most outcomes of a pair, and most runs.
 _MAX_OUTCOMES, _MAX_RUNS = 1 << 13, 1 << 30
@@ -56,7 +56,7 @@ _TINY: Final = 1e-150
 #: Abscissas and heights are below this, and the step above its inverse: fourth powers are floats.
 _REACH: Final = 1e50
 #: What floats lose of a sum over nodes, next to the sum of the moduli.
-LOST: Final = 2.0**-40
+LOST: Final = 2.0**-41
 #: Weights of outcomes that are left out, together, next to their sum.
 _LITTLE: Final = 2.0**-54
 #: Powers below this are bounded by it.
@@ -203,8 +203,8 @@ class FarNodes:
                 self.most *= factor.most**n
         self._places: list[int] = []
         self._error = 0.0
-        kernels = [_Falling(v, self.step) for v in variances]
-        self._kept: list[list[Complexes]] = [[] for _ in variances]
+        self._blurs = [_Falling(v, self.step) for v in variances]
+        self._kept: list[Complexes] = []
         numbers = np.arange(CHUNK, dtype=np.float64).reshape(ROW, ROW)
         for index in range(chunks):
             moments = self._moments(pairs, index)
@@ -215,7 +215,7 @@ class FarNodes:
             if moments is None:
                 self._error += float(np.sum(weights)) * _NOTHING * float(self.most.upper()) * _UP
                 continue
-            blurs = [falling.chunk(index) for falling in kernels]
+            blurs = [blur.chunk(index) for blur in self._blurs]
             share = moments.off + LOST * (moments.most + moments.off)
             widest = np.maximum.reduce(blurs) + _TINY**2
             self._error += float(np.sum(share * widest * weights)) * _UP + _TINY
@@ -228,8 +228,7 @@ class FarNodes:
             likely = kept * chunks / (index + 1) if index > _GLANCE else 0.0
             if max(kept, likely * 4 / 5) > MAX_KEPT:
                 raise TooExpensive("too many nodes to be kept")
-            for blur, found in zip(blurs, self._kept, strict=True):
-                found.append(values * blur)
+            self._kept.append(values)
 
     @property
     def error(self) -> arb:
@@ -255,9 +254,10 @@ class FarNodes:
             last = self._places[-1] + 1 if self._places else 0
             far = [powers(leap, last) for leap in leaps]
             totals = [acb(0)] * len(epsilons)
-            for place, values in zip(self._places, self._kept[which], strict=True):
+            for place, values in zip(self._places, self._kept, strict=True):
+                blurred = values * self._blurs[which].chunk(place)
                 # of few rows at a time, as above
-                sums = (values.reshape(-1, _AT_ONCE, ROW) @ near.T).reshape(ROW, -1)
+                sums = (blurred.reshape(-1, _AT_ONCE, ROW) @ near.T).reshape(ROW, -1)
                 found = np.einsum("pa,ap->p", middle, sums).tolist()
                 for i, value in enumerate(found):
                     totals[i] += far[i][place] * acb(value.real, value.imag)
@@ -327,17 +327,21 @@ class _Falling:
         mixed = high[:, None, :, None] * middle[:, None, None, :]
         mixed = (mixed * middle[:, :, None] * low[:, None, :]).reshape(ROW, ROW)
         self._within = mixed * np.array(row)[:, None] * np.array(near)
+        self._starts: dict[int, tuple[Floats, Floats]] = {}
 
     def _exp(self, square: int) -> float:
         return float((-self._half * square).exp().mid())
 
     def chunk(self, index: int) -> Floats:
         """The chunk from ``index`` times :data:`CHUNK` on."""
-        cross = 2 * index * CHUNK
-        with precision(_BITS):
-            start = self._exp((index * CHUNK) ** 2)
-            rows, near = self._geometric(cross * ROW), self._geometric(cross)
-        found: Floats = self._within * (start * rows)[:, None] * near
+        if index not in self._starts:
+            cross = 2 * index * CHUNK
+            with precision(_BITS):
+                start = self._exp((index * CHUNK) ** 2)
+                rows, near = self._geometric(cross * ROW), self._geometric(cross)
+            self._starts[index] = (start * rows)[:, None], near
+        rows, near = self._starts[index]
+        found: Floats = self._within * rows * near
         return found
 
     def _products(self, square: int) -> Floats:

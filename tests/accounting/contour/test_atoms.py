@@ -604,7 +604,7 @@ def test_the_last_line_serves_what_is_next_to_it(way, monkeypatch):
     profile = atoms(text, way)
     points = [real(str(Fraction(100 + k, 200))) for k in range(6)]
     found = [profile.delta(point, 8) for point in points]
-    assert len(lines) <= 3
+    assert len(lines) < len(points)
     assert all(answer.digits >= 8 for answer in found)
     assert found == sorted(found, key=lambda answer: -answer.lower)
     for point, answer in zip(points, found, strict=True):
@@ -615,6 +615,18 @@ def test_the_last_line_serves_what_is_next_to_it(way, monkeypatch):
         assert level.lower <= Fraction(str(point)) * (1 + Fraction(1, 10**7))
         assert level.upper >= Fraction(str(point)) and level.digits >= 6  # noqa: PT018
     assert len(lines) <= before + 2
+
+
+@pytest.mark.parametrize(
+    ("text", "epsilon"),
+    [
+        ("poisson(discrete_gaussian(1.571), 0.056)^42", "2.159"),
+        ("poisson(discrete_gaussian(1.64), 0.064)^18", "2.432"),
+        ("poisson(discrete_gaussian(0.532), 0.41)^1447", "943.5"),
+    ],
+)
+def test_where_a_line_ends_and_how_much_is_kept_of_it_suffice_for_ten_digits(text, epsilon):
+    assert atoms(text).delta(real(epsilon), 10).digits >= 10
 
 
 def test_where_no_line_has_all_digits_one_of_fewer_serves_all(monkeypatch):
