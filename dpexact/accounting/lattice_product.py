@@ -1,15 +1,7 @@
-r"""Composition of mechanisms whose losses lie on commensurate lattices.
+"""Composition of mechanisms whose losses lie on commensurate lattices.
 
-For any ``theta >= 0`` the profile is a sum of non-negative terms over the composed tilted law
-:math:`\tilde p`,
-
-.. math:: \delta(\varepsilon) = M(\theta) e^{-\theta\varepsilon}
-          \sum_l \tilde p_l\, g(l - \varepsilon), \qquad
-          g(u) = e^{-\theta u} (1 - e^{-u})_+ \le K(\theta)
-               = \frac{\theta^\theta}{(1+\theta)^{1+\theta}}.
-
-Tilted mass that is dropped anywhere adds at most ``K(theta)`` times itself to the sum, so tails
-are cut relative to the answer, however small that is. ``theta`` is chosen in floats.
+Few losses are listed, with their masses; many are added up by nodes of one turn
+(:mod:`~dpexact.accounting.lattice_circle`).
 """
 
 from __future__ import annotations
@@ -24,17 +16,33 @@ from flint import arb, arb_poly
 
 from dpexact import balls
 from dpexact.accounting.inverted import ZERO
+from dpexact.accounting.lattice_circle import SPARE, Circle
 from dpexact.accounting.pairs.lattice import MAX_ATOMS, Strided
-from dpexact.accounting.pairs.pair import chernoff_constant, weighted
+from dpexact.accounting.pairs.pair import Jet, weighted
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.tangents import Tangent, TangentProfile, exact_divergence, listed
+from dpexact.accounting.tangents import (
+    Tangent,
+    TangentProfile,
+    exact_divergence,
+    listed,
+    threshold,
+)
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 
 #: A law of so few points is composed once, as it is, and serves every epsilon.
 SHORT: Final = 3000
+#: ``-log`` of a delta that listed losses still tell of.
+_BULK: Final = 200.0
 #: Binary logarithms of tilts are sought up to the first, to the second.
-_EXPONENT, _NEAR = 20.0, 1e-3
+_EXPONENT, _NEAR = 64.0, 1e-3
+#: A tilt, in standard deviations of the loss, at least: it costs a dozen bits and saves nodes.
+_LEAST_TILT: Final = 4.0
+#: And how much larger than the rest a sum may be then, as a power of e.
+_HIGHEST: Final = 6 * _LEAST_TILT**2
+#: The least spacing that floats plan for.
+_FINEST: Final = arb(2) ** -1000
+_TRIES: Final = 12
 
 
 class LatticeComposition(TangentProfile):
@@ -49,7 +57,8 @@ class LatticeComposition(TangentProfile):
         self.largest: Real | None = self._largest()
         self.lost_bits = 4 + max(0, -math.floor(balls.approximate_log(self.unit) / math.log(2)))
         self._extent: float = sum(s.extent for s in parts)
-        self._laws: dict[tuple[Fraction, int], tuple[_Run, arb]] = {}
+        self._laws: dict[int, _Run] = {}
+        self._circles: dict[tuple[Fraction, int], Circle] = {}
 
     def _largest(self) -> Real | None:
         top = self.origin
@@ -61,113 +70,156 @@ class LatticeComposition(TangentProfile):
 
     def losses(self) -> Iterator[tuple[arb, arb]]:
         """The finite losses and their masses under P, at the current precision."""
-        law, _ = self._law(ZERO)
+        law = self._law()
         unit = balls.ball(self.unit)
         for i, mass in enumerate(law.masses):
             yield unit * balls.ball(self.origin + law.first + i), mass
 
     def dropped(self) -> arb:
         """A ball that holds the mass missing from :meth:`losses`."""
-        return self._law(ZERO)[0].dropped
+        return self._law().dropped
 
     # --- delta ----------------------------------------------------------------------------------
 
     def tangent(self, epsilon: arb) -> Tangent:
-        theta = self._tilt(epsilon)
-        law, moment = self._law(theta)
-        unit, tilt = balls.ball(self.unit), balls.ball(theta)
+        if not self._is_short(float(epsilon.mid())):
+            return self._on_circle(epsilon)
+        law, unit = self._law(), balls.ball(self.unit)
         start = unit * balls.ball(self.origin + law.first) - epsilon
-        if not balls.in_range(-start / unit):
-            return Tangent(arb.nan(), arb.nan(), arb.nan())
-        crossing = balls.to_enclosure(-start / unit)
-        size = len(law.masses)
-        unclear = min(max(math.floor(crossing.lower), 0), size)
-        first = min(max(math.floor(crossing.upper) + 1, 0), size)
-        doubt = law.dropped * chernoff_constant(tilt)
-        for i in range(unclear, first):
-            excess = start + i * unit
-            gain = law.masses[i] * -(-excess).expm1() * (-tilt * excess).exp()
-            doubt += gain.max(arb(0))
-        p = q = arb(0)
-        if first < size:
-            kept, excess = arb_poly(law.masses[first:]), start + first * unit
-            p, q = (
-                (-rate * excess).exp() * kept((-rate * unit).exp()) for rate in (tilt, 1 + tilt)
+        first, unclear = threshold(-start / unit, unit, len(law.masses) - 1)
+        kept, excess = arb_poly(law.masses[first:]), start + first * unit
+        p, q = kept(arb(1)), (-excess).exp() * kept((-unit).exp())
+        return Tangent(p, q * (-epsilon).exp(), (p * unclear + law.dropped).upper())
+
+    def _on_circle(self, epsilon: arb) -> Tangent:
+        """By nodes of one turn, with bits enough for many steps."""
+        with balls.precision(balls.current() + SPARE):
+            unit, origin = balls.ball(self.unit), balls.ball(self.origin)
+            # proposes: nothing; a whole number, exactly, or infinite
+            top = None if self._extent == math.inf else int(self._extent)
+            lowest = None if top is None else 0
+            first, unclear = threshold(epsilon / unit - origin, unit, top, lowest)
+            # proposes: likewise
+            if top is not None and first > top:
+                return Tangent(arb(0), arb(0), arb(0))
+            if not unclear.is_finite():
+                return Tangent(arb.nan(), arb.nan(), arb.nan())
+            loss = unit * (origin + first)
+            p, q = self._circle(epsilon).tails(first, loss)
+            return Tangent(p, q * (-loss).exp(), (p * unclear).upper())
+
+    def _circle(self, epsilon: arb) -> Circle:
+        """One that suits an epsilon; the last ones again where they do."""
+        # proposes: what floats plan for
+        if balls.ball(self.unit) < _FINEST:
+            raise UnsupportedMechanism(
+                "no certified accounting on a lattice as fine as this: sigma is too large"
             )
-        scale = moment * (-tilt * epsilon).exp()
-        return Tangent(scale * p, scale * q * (-epsilon).exp(), (scale * doubt).upper())
+        theta = self._tilt(float(epsilon.mid()))
+        key = theta, balls.current()
+        # proposes: which circle; whatever its nodes are, what they leave out is enclosed
+        if key not in self._circles or not self._circles[key].suits(epsilon):
+            spread = self.spread(float(theta))
+            circle = Circle(self.parts, self.unit, theta, spread, epsilon)
+            self._circles = {**dict(list(self._circles.items())[-3:]), key: circle}
+        # proposes: likewise
+        return self._circles[key]
 
-    def _law(self, theta: Fraction) -> tuple[_Run, arb]:
-        """The composed tilted law at the current precision, and its moment."""
+    def _law(self) -> _Run:
+        """The composed law at the current precision."""
         bits = balls.current()
-        for (known, precise), result in self._laws.items():
-            if known == theta and precise >= bits:
-                return result
-        self._laws = {**dict(list(self._laws.items())[-3:]), (theta, bits): self._composed(theta)}
-        return self._laws[theta, bits]
+        for precise, known in self._laws.items():
+            if precise >= bits:
+                return known
+        self._laws = {bits: self._composed()}
+        return self._laws[bits]
 
-    def _composed(self, theta: Fraction) -> tuple[_Run, arb]:
-        self._check_length(theta)
+    def _composed(self) -> _Run:
+        self._check_length()
         # proposes: what is cut; whatever it is is counted as dropped
         cut = arb(2) ** (-balls.current() - 10) if self._extent > SHORT else arb(0)
-        runs, moment = [_Run(0, [arb(1)], arb(0))], arb(1)
+        runs = [_Run(0, [arb(1)], arb(0))]
         for s in self.parts:
-            step = s.pair.tilted(theta)
+            step = s.pair.tilted(ZERO)
             run = _power(_Run(step.first, step.masses, step.dropped), s.count, cut)
             runs.append(run.stretched(s.stride))
-            moment *= step.moment**s.count
         while len(runs) > 1:  # the shortest ones first
             runs.sort(key=lambda run: -len(run.masses))
             runs.append(runs.pop().times(runs.pop(), cut))
-        return runs[0], moment
+        return runs[0]
 
-    def _check_length(self, theta: Fraction) -> None:
+    def _is_short(self, near: float) -> bool:
+        """Whether few losses are listed that tell of an epsilon. Proposes: the cheaper way."""
+        if self._extent <= SHORT:
+            return True
+        length = 2 * math.sqrt(2 * balls.current() * math.log(2)) * self.spread(0.0)
+        # a part that strides turns often, and few of its nodes are left out
+        if length > min(SHORT * max(s.stride for s in self.parts), MAX_ATOMS):
+            return False
+        try:
+            theta = max(float(self._tilt(near)), 0.0)
+            return theta * near - self._cumulant(theta).value < _BULK
+        except ArithmeticError:  # losses beyond floats
+            return False
+
+    def _check_length(self) -> None:
         # proposes: what is no work; a short law is cheap, however spread it is
         if self._extent <= SHORT:
             return
         width = math.sqrt(2 * balls.current() * math.log(2))
         # proposes: what is too much work
-        if 2 * width * self.spread(float(theta)) > MAX_ATOMS:
+        if 2 * width * self.spread(0.0) > MAX_ATOMS:
             raise UnsupportedMechanism(
                 f"no certified accounting on a lattice of more than {MAX_ATOMS} points"
             )
 
-    def _tilt(self, epsilon: arb) -> Fraction:
-        """Roughly the ``theta`` that balances the sum, coarse so that laws are used again.
+    def _tilt(self, near: float) -> Fraction:
+        """About the order that balances the sum, coarse so that circles are used again.
 
-        Proposes: a tilt; every ``theta >= 0`` is valid, with what was dropped bounded for it.
-        A shift of ``theta`` by ``1/std(loss)`` moves the tilted law by its own width, no farther.
+        Proposes: an order; every one above -1 but 0 is valid. One that moves by ``1/std(loss)``
+        moves the tilted law by its own width, no farther.
         """
-        if self._extent <= SHORT:
-            return ZERO
-        near = float(epsilon.mid())
         try:
-            exponent = self._balancing(near)
-            if exponent < -6:
-                return ZERO
-            theta = Fraction(round(2.0 ** (round(4 * exponent) / 4 + 10)), 1 << 10)
-            width = self.spread(2.0**exponent) * balls.approximate(self.unit)
-            step = Fraction(2) ** -math.ceil(math.log2(max(width, 1.0)))
-        except (ValueError, ArithmeticError):  # beyond floats
-            return ZERO
-        return round(Fraction(2.0**exponent) / step) * step if 8 * step < theta else theta
+            _, mean, bend = self._cumulant(0.0)
+            sense, away = -1, 0.5
+            # proposes: from which side; what is not beyond a small epsilon is less
+            if mean - near <= 2 * _LEAST_TILT * math.sqrt(bend):
+                sense, away = 1, self._balancing(near)
+                bend = self._cumulant(away).bend
+                away = max(away, _LEAST_TILT / math.sqrt(bend)) if bend > 0 else away
+                # of a narrow law a tilt may be a jump
+                while self._cumulant(away).value - away * near > _HIGHEST:
+                    away /= 2
+            elif bend > 2 * (mean - near):
+                away = (mean - near) / bend
+            # proposes: likewise
+            if bend > 0:
+                step = Fraction(2) ** -math.ceil(math.log2(bend) / 2)
+                if away > 8 * step:
+                    return sense * step * round(away / step)
+            return sense * Fraction(2.0 ** (round(4 * math.log2(away)) / 4))
+        except (ArithmeticError, ValueError):  # losses beyond floats
+            return Fraction(-1, 2)
 
     def _balancing(self, epsilon: float) -> float:
-        """About the ``x`` with the least ``log(K(2^x) M(2^x)) - 2^x epsilon``, by Newton's steps.
+        """About the ``x`` with the least ``log(K(x) M(x)) - x epsilon``, by Newton's steps.
 
         Proposes: a tilt.
         """
         low, high, at = -_EXPONENT, _EXPONENT, 0.0
         while high - low > _NEAR:
             theta = 2.0**at
-            _, slope, bend = weighted((s.count, s.pair.cumulant(theta)) for s in self.parts)
+            _, slope, bend = self._cumulant(theta)
             slope -= epsilon + math.log1p(1 / theta)
             low, high = (at, high) if slope < 0 else (low, at)
             step = -slope / (theta * bend + 1 / (1 + theta)) / math.log(2)
             if abs(step) < _NEAR:
                 break
             at = at + step if low < at + step < high else (low + high) / 2
-        return at
+        return math.exp2(at)
+
+    def _cumulant(self, theta: float) -> Jet:
+        return weighted((s.count, s.pair.cumulant(theta)) for s in self.parts)
 
     def spread(self, theta: float) -> float:
         """About the standard deviation of the tilted law in units of the lattice.
@@ -176,8 +228,7 @@ class LatticeComposition(TangentProfile):
         and of very much noise the law itself is refused.
         """
         try:
-            bends = (s.count * s.pair.cumulant(theta).bend for s in self.parts)
-            return math.sqrt(sum(bends)) / balls.approximate(self.unit)
+            return math.sqrt(self._cumulant(theta).bend) / balls.approximate(self.unit)
         except ArithmeticError:
             return 0.0
 

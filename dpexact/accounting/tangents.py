@@ -50,8 +50,10 @@ class Tangent(NamedTuple):
         return self.p - level * self.q + arb(0).union(self.doubt)
 
 
-def threshold(crossing: arb, apart: arb, count: int) -> tuple[int, arb]:
-    """The test of the numbers beyond ``crossing`` among those up to ``count``, from the least on.
+def threshold(
+    crossing: arb, apart: arb, count: int | None, lowest: int | None = 0
+) -> tuple[int, arb]:
+    """The test of the numbers beyond ``crossing`` from ``lowest`` to ``count``, from the least on.
 
     Their losses are ``apart`` from each other. The ``doubt`` of the test, relative to its ``P``, is
     that about the numbers too close to ``crossing`` to be told from it, which are in the test.
@@ -59,9 +61,11 @@ def threshold(crossing: arb, apart: arb, count: int) -> tuple[int, arb]:
     if not balls.in_range(crossing):
         return 0, arb.nan()
     least = math.floor(balls.to_enclosure(crossing).lower) + 1
-    if least > count:
+    # proposes: nothing; both are whole numbers
+    if count is not None and least > count:
         return count + 1, arb(0)
-    least = max(least, 0)
+    if lowest is not None:
+        least = max(least, lowest)
     return least, ((crossing - least) * apart).expm1().max(arb(0)).upper()
 
 
@@ -189,8 +193,8 @@ def _next(low: arb, high: arb, point: arb, value: arb, share: arb, slope: arb) -
         return middle
     root, goal = (-value.log()).sqrt(), (-share.log()).sqrt()
     guess = (point + 2 * root * (goal - root) * value / slope).mid()
-    # proposes: likewise
-    if not guess < high:
+    # proposes: likewise; where nearly all is lost the root is steep, and says nothing of far away
+    if not guess < (high if 2 * value < 1 else middle):
         return middle
     # proposes: likewise
     return guess if guess - low > 1 or (guess - low) * slope > value * _NEAR else None

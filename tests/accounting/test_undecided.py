@@ -41,6 +41,13 @@ def lattice_product():
     return LatticeComposition(part.lattice()[0], [Strided(part, STEPS, 1)], NONE)
 
 
+def lattice_circle():
+    """As if it were too long to be listed."""
+    profile = lattice_product()
+    profile._is_short = lambda near: False
+    return profile
+
+
 def counts():
     part = Response(EPS)
     return CountLaw(part.lattice()[0], [Strided(part, STEPS, 1)], NONE)
@@ -90,12 +97,13 @@ def laplaces(epsilon):
 LAWS = {
     "few_atoms": (lambda: few_atoms().finite_ball, responses),
     "lattice_product": (lambda: lattice_product().finite_ball, responses),
+    "lattice_circle": (lambda: lattice_circle().finite_ball, responses),
     "counts": (lambda: counts().finite_ball, responses),
     "laplace_sum": (laplace_sum, laplaces),
     "laplace_route": (laplace_route, laplaces),
     "laplace_inside": (laplace_inside, laplaces),
 }
-DISCRETE = ("few_atoms", "lattice_product", "counts")
+DISCRETE = ("few_atoms", "lattice_product", "lattice_circle", "counts")
 
 
 @pytest.mark.parametrize(("name", "place"), [*((n, 3) for n in LAWS), *((n, 1) for n in DISCRETE)])
@@ -114,7 +122,7 @@ def test_a_ball_around_a_loss(name, place):
 
 
 @pytest.mark.parametrize("place", [3, 1])
-@pytest.mark.parametrize("make", [few_atoms, lattice_product, counts, optimal])
+@pytest.mark.parametrize("make", [few_atoms, lattice_product, lattice_circle, counts, optimal])
 def test_the_doubt_about_a_test(make, place):
     """Wherever in the ball epsilon lies, the test misses no more of the profile than it says."""
     with balls.precision(100), mp.workdps(30):

@@ -63,6 +63,8 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.many_types", "_RARE", (40, 90)),
     ("accounting.heterogeneous.counts", "MAX_DEGREE", (1, 8)),
     ("accounting.lattice_product", "SHORT", (0, 8)),
+    ("accounting.lattice_circle", "MOST_BOUNDS", (-1000, 0)),
+    ("accounting.lattice_circle", "_TRIES", (0, 2)),
     ("accounting.tangents", "_ROUNDS", (1, 3, 6)),
     ("accounting.heterogeneous.grid", "MAX_POINTS", (1 << 8, 1 << 12)),
     ("accounting.heterogeneous.refinement", "WORK", (10**4, 10**6)),

@@ -13,7 +13,7 @@ from flint import acb, arb
 from dpexact import balls, reals
 from dpexact.accounting.pairs import finite
 from dpexact.accounting.pairs.finite import Listed, total
-from dpexact.accounting.pairs.lattice import MAX_ATOMS, OnLattice, Tilted
+from dpexact.accounting.pairs.lattice import MAX_ATOMS, OnLattice, Tilted, Turning
 from dpexact.accounting.pairs.pair import Atom, Jet, LossMoments, Masses, Turns, far
 from dpexact.balls import AROUND, UNIT, approximate, ball
 from dpexact.errors import UnsupportedMechanism
@@ -177,6 +177,12 @@ class DiscreteGaussian(OnLattice):
         moment = self.moment(reals.rational(theta), 0.0)
         return Tilted(first, [w / total for w in weights], rest / total, moment)
 
+    def turning(self, theta: Fraction) -> Turning:
+        # proposes: whether outcomes are few enough to be listed
+        if approximate(self.variance) < _SMOOTH:
+            return self.tilted(theta)
+        return _Theta(self, ball(theta))
+
     def _reach(self, deviations: float) -> int:
         """Proposes: how far around the centre to list; the rest is bounded beside."""
         reach = deviations * math.sqrt(approximate(self.variance)) + 2
@@ -211,6 +217,27 @@ class DiscreteGaussian(OnLattice):
             far_out = beyond * (off - beyond) * scale
             rest += far_out.exp() / -(far_out - edge * (off - edge) * scale).expm1()
         return centre - reach, weights, rest * UNIT
+
+
+class _Theta:
+    """A tilted law as a quotient of thetas."""
+
+    def __init__(self, pair: DiscreteGaussian, order: arb) -> None:
+        self._pair, self._order = pair, order
+        self._whole = pair._theta(acb(order)).real
+        self._spacing = ball(pair.lattice()[0])
+
+    def at(self, angle: arb) -> acb:
+        found: acb = self._pair._theta(acb(self._order, angle / self._spacing)) / self._whole
+        return found
+
+    def bound(self, angle: arb) -> arb:
+        r"""The modulus there.
+
+        By Jacobi's triple product the sum is one of :math:`(1 + w z)(1 + w/z)` with ``w > 0`` and
+        ``z`` of that angle, whose moduli all fall up to ``pi``.
+        """
+        return self.at(angle).abs_upper()
 
 
 @lru_cache(maxsize=1024)

@@ -334,6 +334,7 @@ class _Falling:
 
     def chunk(self, index: int) -> Floats:
         """The chunk from ``index`` times :data:`CHUNK` on."""
+        # proposes: nothing; what is kept by place
         if index not in self._starts:
             cross = 2 * index * CHUNK
             with precision(_BITS):

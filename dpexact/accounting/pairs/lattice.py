@@ -10,21 +10,31 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
-from typing import Final, TypeAlias
+from itertools import product, zip_longest
+from typing import Final, Protocol, TypeAlias
 
-from flint import arb
+from flint import acb, arb, arb_poly
 
 from dpexact import reals
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.pair import Atom, LossMoments, Pair
-from dpexact.balls import ball
+from dpexact.balls import AROUND, ball
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import exact_ratio
 from dpexact.reals import Real
 
 #: Most atoms that one law may have, and most coefficients of a composed one.
 MAX_ATOMS: Final = 300_000
+
+
+class Turning(Protocol):
+    """The characteristic function ``G(t) = E e^{i t j}`` of the index under a tilted law."""
+
+    def at(self, angle: arb) -> acb:
+        """``G`` at an angle."""
+
+    def bound(self, angle: arb) -> arb:
+        """Of ``|G|`` at every angle from this one, at least 0, to ``pi``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +48,19 @@ class Tilted:
     masses: list[arb]
     dropped: arb
     moment: arb
+
+    def at(self, angle: arb) -> acb:
+        turn = acb(0, angle).exp()
+        lost = self.dropped.abs_upper() * AROUND
+        found: acb = turn**self.first * arb_poly(self.masses)(turn)
+        return found + acb(lost, lost)
+
+    def bound(self, angle: arb) -> arb:
+        """By neighbours, of which ``|a + b e^{it}|^2 = (a + b)^2 - 4ab sin^2(t/2)`` falls to pi."""
+        sine, found = (angle / 2).sin() ** 2, self.dropped.abs_upper()
+        for a, b in zip_longest(self.masses[::2], self.masses[1::2], fillvalue=arb(0)):
+            found += ((a + b) ** 2 - 4 * a * b * sine).max(arb(0)).sqrt()
+        return found
 
 
 class OnLattice(Pair):
@@ -69,6 +92,10 @@ class OnLattice(Pair):
         weights = [p * first * growth**j for j, (p, _) in law]
         moment = sum(weights, arb(0))
         return Tilted(0, [w / moment for w in weights], arb(0), moment)
+
+    def turning(self, theta: Fraction) -> Turning:
+        """The same as a function of an angle."""
+        return self.tilted(theta)
 
 
 @dataclass(frozen=True)
