@@ -1724,9 +1724,10 @@ def _beside(lost: Interval) -> Outcomes:
 
 def _published(tree: Tree, a: Arithmetic) -> Interval:
     """How likely the noisy count of one user is at least the threshold."""
-    name, _, values = parameters(tree[1], a)
+    name, _ = _parts(tree[1])
     if name not in ("gaussian", "laplace"):
         raise Invalid(f"this checker has no route for a threshold of {name}")
+    _, _, values = parameters(tree[1], a)
     away = (number(tree[2], a) - values[1]) / values[0]
     if name == "gaussian":
         return upper_tail(away)

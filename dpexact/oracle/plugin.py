@@ -48,9 +48,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Parametrise the argument ``case`` of marked tests."""
-    marker = metafunc.definition.get_closest_marker("dp_oracle")
-    if marker is None:
+    """Parametrise the argument ``case`` of marked tests, with the rows of all their markers."""
+    markers = list(metafunc.definition.iter_markers("dp_oracle"))
+    if not markers:
         return
     where = metafunc.definition.nodeid
     if "case" not in metafunc.fixturenames:
@@ -58,13 +58,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     from dpexact.errors import InvalidInput
     from dpexact.oracle.golden import select
 
-    try:
-        cases = select(*marker.args, most=metafunc.config.getoption(_SAMPLE), **marker.kwargs)
-    except (InvalidInput, TypeError) as error:
-        # one test that fails: the others of the file are collected and run
-        metafunc.parametrize("case", [_NoRows(f"{where}: dp_oracle: {error}")], ids=["no rows"])
-    else:
-        metafunc.parametrize("case", cases, ids=[case.id for case in cases])
+    most = metafunc.config.getoption(_SAMPLE)
+    names: dict[object, str] = {}  # a row of several markers is one test
+    for marker in markers:
+        try:
+            names |= {case: case.id for case in select(*marker.args, most=most, **marker.kwargs)}
+        except (InvalidInput, TypeError) as error:
+            # one test that fails: the others of the file are collected and run
+            names[_NoRows(f"{where}: dp_oracle: {error}")] = "no rows"
+    metafunc.parametrize("case", list(names), ids=list(names.values()))
 
 
 @dataclass(frozen=True)

@@ -136,10 +136,11 @@ def graded(*fields, **options):
 
 def test_a_grade_near_a_border_is_decided_by_more_digits():
     # the truth is ln(2) and 15 digits leave open on which side of a millionth the claim lies
-    short = "log(2)*(1 - 1e-6*(1 + 1e-15))"
-    assert graded("pure_dp(log(2))", "epsilon", short, 0, "upper") == ("unsound", "gross")
-    short = "log(2)*(1 - 1e-6*(1 - 1e-15))"
-    assert graded("pure_dp(log(2))", "epsilon", short, 0, "upper") == ("unsound", "visible")
+    for kind, side in (("upper", "-"), ("lower", "+")):
+        for beyond, expected in (("+", "gross"), ("-", "visible")):
+            claimed = f"log(2)*(1 {side} 1e-6*(1 {beyond} 1e-30))"
+            found = graded("pure_dp(log(2))", "epsilon", claimed, 0, kind)
+            assert found == ("unsound", expected)
 
 
 def test_nan_is_invalid_and_undecided():

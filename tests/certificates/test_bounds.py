@@ -258,6 +258,7 @@ def test_which_statements_are_about_bounds(text, expected):
         ),
         (["truncated_poisson", ["laplace", "1", "1"], "1/10", "50", "9"], Invalid, "no route"),
         (["threshold", ["pure_dp", "1"], "9"], Invalid, "no route"),
+        (["threshold", ["compose", ["laplace", "1", "1"], ["gdp", "1"]], "9"], Invalid, "no route"),
         (["repeat", ["group", SAMPLE, "2"], "2"], Invalid, "no route"),
         (["group", ["pure_dp", "1"], "2001"], Invalid, "larger"),
         (["group", ["poisson", ["gdp", "1"], ["+", "1", "-1"]], "201"], Invalid, "next to 0"),

@@ -63,6 +63,24 @@ def test_fixture(dp_oracle):
 
 
 @pytest.mark.slow
+def test_all_markers_of_a_test_count(tmp_path: Path) -> None:
+    code = """
+import pytest
+
+@pytest.mark.dp_oracle("renyi", mechanism="gaussian(10)^100")
+class TestMarked:
+    @pytest.mark.dp_oracle(quantity="renyi", mechanism="gaussian(10)^100")
+    @pytest.mark.dp_oracle("dpsgd", quantity="delta", direction="add", mechanism="(1.5), 0.25)^100")
+    @pytest.mark.dp_oracle("dpsg")
+    def test_three_and_one(self, case): ...
+"""
+    done = run(tmp_path, code)
+    rows = golden.select("renyi", mechanism="gaussian(10)^100")
+    more = golden.select("dpsgd", quantity="delta", direction="add", mechanism="(1.5), 0.25)^100")
+    assert f"1 failed, {len(rows) + len(more)} passed" in done.stdout, done.stdout
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "said"),
     [

@@ -35,6 +35,7 @@ from soundness import (  # noqa: F401  # families register themselves
     proportions,
     proving,
     relating,
+    rewriting,
     seeking,
     sharing,
 )

@@ -30,6 +30,13 @@ def test_operations_agree_with_balls(a, b):
         assert sums.ball(sums.power(a, 5)).overlaps(sums.ball(a) ** 5)
 
 
+@given(_sums(), _sums())
+def test_a_plain_sign_is_that_of_every_coefficient(a, b):
+    for terms in (a, {m: abs(c) for m, c in a.items()}, {m: -abs(c) for m, c in b.items()}):
+        signs = {(c > 0) - (c < 0) for c in terms.values()}
+        assert sums.plain_sign(terms) == (signs.pop() if len(signs) == 1 else 0)
+
+
 @given(_sums(), _sums(min_size=1).filter(bool), _sums(min_size=1).filter(bool))
 def test_reduction_keeps_the_quotient(a, b, shared):
     top, bottom = sums.reduced(sums.multiply(a, shared), sums.multiply(b, shared))

@@ -10,6 +10,7 @@ from mpmath import exp, log, mp, mpf
 from oracles import to_fraction
 
 import dpexact
+from dpexact import balls
 from dpexact.accounting.classic import optimal_order
 from dpexact.accounting.classic.optimal_order import enclose_optimal
 from dpexact.accounting.classic.orders import renyi_epsilon
@@ -122,3 +123,19 @@ def test_extreme_losses_cost_few_evaluations(monkeypatch):
     assert 8000 < found.upper < weaker
     assert found.digits >= 12
     assert len(calls) < 20_000
+
+
+@pytest.mark.parametrize("place", ["1e-5", "1e-3", "0.1", "0.9", "0.99999"])
+@pytest.mark.parametrize("delta", ["1e-6", "0.2"])
+def test_a_guarantee_by_a_tangent_wherever_it_touches(monkeypatch, delta, place):
+    """What is proposed for the minimum decides how much is guaranteed, never what is false."""
+    truth = enclose_optimal("1/2", "6", delta, 12).lower
+    monkeypatch.setattr(
+        optimal_order._Problem,
+        "_place",
+        lambda self, epsilon: self.delta + (1 - self.delta) * arb(place),
+    )
+    with balls.precision(200):
+        problem = optimal_order._Problem(arb(6), arb("0.5"), balls.ball(Fraction(delta)))
+        for share in ("0", "1/2", "9/10", "99/100", "999999/1000000"):
+            assert not problem._guaranteed(balls.ball(truth * Fraction(share)))
