@@ -18,7 +18,7 @@ import numpy as np
 from flint import arb
 
 from dpexact.accounting.contour.inversion import Contour
-from dpexact.accounting.contour.many import bracketed, digits_of_delta, solved
+from dpexact.accounting.contour.many import digits_of_delta, solved
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
@@ -288,14 +288,10 @@ def _on(
     line: Contour, profile: ContourProfile, delta: Real, digits: int, near: float
 ) -> _Found | None:
     """Epsilon by a line; None where it does not serve."""
-    width, target, repeat = 10.0**-digits, [ball(delta)], profile.repeat
-    # proposes: where to bracket
-    if near > 0 and (quick := bracketed(line, target, repeat, [arb(near)], width)[0]):
-        return quick
     near = near or _near(profile, profile.log_delta(delta))
     if not near > 0:
         return None
-    ((found, _),) = solved(line, target, repeat, [arb(near)], width)
+    ((found, _),) = solved(line, [ball(delta)], profile.repeat, [arb(near)], 10.0**-digits)
     return None if found is None else (found, _root(found))
 
 
