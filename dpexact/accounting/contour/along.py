@@ -43,7 +43,9 @@ _Stop: TypeAlias = tuple[int, ContourProfile]
 """A number of steps, and the profile after them."""
 
 #: By what factor numbers of steps that share a line may differ.
-_SPREAD: Final = 3.0
+_SPREAD: Final = 6.0
+#: Likewise in another way than the first, where that is the smaller: there epsilon moves faster.
+_LESS_SPREAD: Final = 3.0
 #: How much more work that line may be than is allowed for one of them, and than the last one's is.
 _SHARED_WORK: Final = 4
 _DEARER: Final = 4
@@ -182,7 +184,9 @@ def _along(way: Way, counts: Sequence[int], delta: Real, digits: int) -> dict[in
     found: dict[int, Enclosure] = {}
     roots: _Roots = {}
     while left := [n for n in counts if n not in found]:
-        found |= _served(way, left, delta, digits, roots)
+        # proposes: who shares a line
+        group = [n for n in left if n * _LESS_SPREAD > left[-1]]
+        found |= _served(way, group, delta, digits, roots)
     return found
 
 
