@@ -361,6 +361,7 @@ class Bundle(Pair):
         """
 
         def total(moments: CellMoments, counts: Floats) -> Floats:
+            # proposes: cells that hold any
             inside = counts > 0
             found: Floats = np.tensordot(counts[inside], moments.cumulants(*orders)[inside], 1)
             return found
@@ -373,9 +374,10 @@ class Bundle(Pair):
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
         start, (moments, counts) = self.cumulant(c).value, self._cells(0)
-        way = moments.decay(c)
+        # proposes: cells that hold any
+        way, inside = moments.decay(c), counts > 0
         # at one angle for a box moments fall less than each at its own
-        return lambda u: start + _FALLING * (float((counts * way(u)[0]).sum()) - start)
+        return lambda u: start + _FALLING * (float((counts * way(u)[0])[inside].sum()) - start)
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """Of some hundred nodes of the cloud."""
