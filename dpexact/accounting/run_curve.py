@@ -34,7 +34,7 @@ from dpexact.reals import Real
 Row = tuple[Real, Real, int]
 
 #: Logarithm of the ratio of numbers of steps that share bounds.
-_ALIKE: Final = 0.2
+_ALIKE: Final = 0.4
 _NOTHING: Final = NoLoss(InfiniteLoss())
 
 

@@ -211,7 +211,7 @@ def test_what_is_proposed_once_serves_all_beginnings(monkeypatch: pytest.MonkeyP
         Bundle, "decay_estimate", lambda self, c: decays.append(self._place) or estimate(self, c)
     )
     monkeypatch.setattr(GaussianMixtures, "moments", lambda *_: pytest.fail("one by one"))
-    counts = range(110, 301, 10)
+    counts = range(60, 301, 10)
     found = epsilon_along(from_rows(rows, ordered=True), counts, "1e-6", 6, "remove")
     assert all(answer.digits >= 6 for answer in found)
     assert [len(asked) for asked in plans] == [2]

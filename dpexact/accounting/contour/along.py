@@ -18,7 +18,7 @@ import numpy as np
 from flint import arb
 
 from dpexact.accounting.contour.inversion import Contour
-from dpexact.accounting.contour.many import bracketed, digits_of_delta, solved
+from dpexact.accounting.contour.many import digits_of_delta, solved
 from dpexact.accounting.contour.planning import Plan, Query, planned
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
@@ -43,7 +43,9 @@ _Stop: TypeAlias = tuple[int, ContourProfile]
 """A number of steps, and the profile after them."""
 
 #: By what factor numbers of steps that share a line may differ.
-_SPREAD: Final = 3.0
+_SPREAD: Final = 6.0
+#: Likewise in another way than the first, where that is the smaller: there epsilon moves faster.
+_LESS_SPREAD: Final = 3.0
 #: How much more work that line may be than is allowed for one of them, and than the last one's is.
 _SHARED_WORK: Final = 4
 _DEARER: Final = 4
@@ -182,7 +184,9 @@ def _along(way: Way, counts: Sequence[int], delta: Real, digits: int) -> dict[in
     found: dict[int, Enclosure] = {}
     roots: _Roots = {}
     while left := [n for n in counts if n not in found]:
-        found |= _served(way, left, delta, digits, roots)
+        # proposes: who shares a line
+        group = [n for n in left if n * _LESS_SPREAD > left[-1]]
+        found |= _served(way, group, delta, digits, roots)
     return found
 
 
@@ -288,14 +292,10 @@ def _on(
     line: Contour, profile: ContourProfile, delta: Real, digits: int, near: float
 ) -> _Found | None:
     """Epsilon by a line; None where it does not serve."""
-    width, target, repeat = 10.0**-digits, [ball(delta)], profile.repeat
-    # proposes: where to bracket
-    if near > 0 and (quick := bracketed(line, target, repeat, [arb(near)], width)[0]):
-        return quick
     near = near or _near(profile, profile.log_delta(delta))
     if not near > 0:
         return None
-    ((found, _),) = solved(line, target, repeat, [arb(near)], width)
+    ((found, _),) = solved(line, [ball(delta)], profile.repeat, [arb(near)], 10.0**-digits)
     return None if found is None else (found, _root(found))
 
 

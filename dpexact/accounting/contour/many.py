@@ -171,7 +171,7 @@ def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict
                         answers = bracketed(line, targets, lines.repeat, points, 10.0**-digits)
                     near |= {at: float(x) for at, x in zip(group, points, strict=True)}
                     found |= {
-                        at: answer[0].labelled(lines.method)
+                        at: answer.labelled(lines.method)
                         for at, answer in zip(group, answers, strict=True)
                         if answer is not None
                     }
@@ -192,7 +192,7 @@ def solved(
     """
     ends = _searched(contour, targets, repeat, near, width)
     found = bracketed(contour, targets, repeat, ends, width)
-    return [(part and part[0], float(at)) for part, at in zip(found, ends, strict=True)]
+    return [(part, float(at)) for part, at in zip(found, ends, strict=True)]
 
 
 def _searched(
@@ -219,8 +219,8 @@ def _searched(
 
 def bracketed(
     contour: Contour, targets: Sequence[arb], repeat: int, at: Sequence[arb], width: float
-) -> list[tuple[Enclosure, float] | None]:
-    """Brackets of relative ``width`` around ``at`` and, by interpolation, about the roots in them.
+) -> list[Enclosure | None]:
+    """Brackets of relative ``width`` around ``at``.
 
     None unless delta is certainly above its target at the left and below at the right end.
     """
@@ -228,16 +228,12 @@ def bracketed(
     ends = [((x - half).mid(), (x + half).mid()) for x, half in zip(at, halves, strict=True)]
     terms = contour.terms([left for left, _ in ends] + [right for _, right in ends], repeat)
     deltas = [part.enclosure() for part in terms]
-    found: list[tuple[Enclosure, float] | None] = []
+    found: list[Enclosure | None] = []
     for (left, right), target, above, below in zip(
         ends, targets, deltas[: len(ends)], deltas[len(ends) :], strict=True
     ):
-        if not (above > target and below < target):
-            found.append(None)
-            continue
-        share = (above - target) / (above - below)
-        root = float((left + share.mid() * (right - left)).mid())
-        found.append((balls.to_enclosure(left.union(right), "contour"), root))
+        inside = above > target and below < target
+        found.append(balls.to_enclosure(left.union(right), "contour") if inside else None)
     return found
 
 

@@ -37,7 +37,7 @@ _SPAN: Final = _STRIDE * math.log(RATIO)
 _STRATA, _ALIKE = 64, 4.0
 _HUGE: Final = 1e150
 #: By how much, as a power of e, the second derivative may change between two of them.
-_SMOOTH: Final = 1.0
+_SMOOTH: Final = 1.5
 _TRUST = 10.0
 _HIGHEST: Final = float(TRIED[-2])
 #: By how much of itself a level beyond all losses is above the largest.

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from flint import arb
 
+from dpexact.accounting.arrays import Flags, Floats
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.ellipses import Fit, degrees_of
 from dpexact.accounting.pairs.log_bounds import Modulus, Power, Reach, logarithm_bound
@@ -38,7 +39,7 @@ _LEAST, _DEEPER = -4.0, 0.5
 
 
 #: Fewer steps are not worth a cloud.
-FEWEST_STEPS: Final = 200
+FEWEST_STEPS: Final = 40
 
 _FIRST, _SECOND = attrgetter("x"), attrgetter("y")
 
@@ -85,11 +86,14 @@ class Box:
             self._halves[axis] = [Box(half) for half in self.cloud.halves(axis)]
         return self._halves[axis]
 
-    def holds(self, *place: Real) -> bool:
-        """Proposes: whether a place lies within."""
-        logs = [math.log(approximate(value)) for value in place]
-        sides = zip(logs, self.cloud.sides, strict=True)
-        return all(abs(log - side.centre) <= side.half for log, side in sides)
+    def holds(self, *logs: Floats) -> Flags:
+        """Proposes: which places of such logarithms lie within."""
+        first, second = (
+            abs(log - side.centre) <= side.half
+            for log, side in zip(logs, self.cloud.sides, strict=True)
+        )
+        found: Flags = first & second
+        return found
 
 
 class Part(NamedTuple):

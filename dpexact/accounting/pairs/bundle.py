@@ -18,7 +18,9 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np
 from flint import acb, acb_mat, arb, arb_mat
 
+from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.boxes import HEAVY, Asked, Box, Part, cheapest, fitted
+from dpexact.accounting.pairs.cell_moments import CellMoments
 from dpexact.accounting.pairs.cells import Place
 from dpexact.accounting.pairs.common_rule import Nodes
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
@@ -26,7 +28,7 @@ from dpexact.accounting.pairs.line_rule import Row, Step, line_rows, logarithms,
 from dpexact.accounting.pairs.log_bounds import Modulus, Power
 from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, short
-from dpexact.balls import approximate, ball, current, precision
+from dpexact.balls import ball, current, precision
 from dpexact.reals import Real
 
 _Row: TypeAlias = "Sequence[arb | acb]"
@@ -36,7 +38,7 @@ _Together: TypeAlias = "Callable[[Cloud, Degrees], Sequence[_Row]]"
 _T = TypeVar("_T")
 
 #: Beginnings of a log that run no more often are products of their steps.
-FEWEST_RUNS: Final = 100
+FEWEST_RUNS: Final = 20
 _PARTS: Final = (0.2, 0.35, 0.5, 0.62, 0.75, 0.87, 1 + 2**-40)
 #: Of these parts boxes are chosen by.
 _LOOKED_AT: Final = (0, 3, 6)
@@ -74,7 +76,8 @@ class Bundle(Pair):
         self._whole = Box(cloud) if whole is None else whole
         self._pairs: dict[Place, GaussianMixtures] = {}
         self._kept: dict[tuple[Any, ...], Any] = {}
-        self._jets: dict[tuple[float, ...], Any] = {}
+        #: Proposes: of the places of cells, and of their corners.
+        self._moments: dict[int, CellMoments] = {}
         self._reverse: list[Bundle] = []
 
     def first(self, place: int) -> Bundle:
@@ -326,24 +329,26 @@ class Bundle(Pair):
         """
 
         def find() -> float:
-            inside = [(n, at) for n, at, _ in self._cells if box.holds(*at)]
-            total = weight = 0.0
-            for n, place in inside or [(1.0, box.cloud.middle)]:
-                sigma = approximate(place[1])
-                shift = self._keep(
-                    partial(self._pair(place).decay_shift, c, u), "shift", place, c, u
-                )
-                total, weight = total + n * sigma * shift, weight + n * sigma * sigma
-            return short(total / weight)
+            moments, counts = self._cells(0)
+            inside = box.holds(*moments.logs)
+            if not (counts * inside).any():
+                moments = CellMoments([box.cloud.middle], removes=self.removes)
+                counts, inside = np.ones(1), np.array([True])
+            sigma, shifts = 1 / moments.rates, moments.decay(c)(u)[1]
+            counts = counts * inside
+            return short(float((counts * sigma * shifts).sum() / (counts * sigma**2).sum()))
 
         return self._keep(find, "angle", box, c, u)
 
     # --- proposals --------------------------------------------------------------------------------
 
-    @property
-    def _cells(self) -> list[tuple[float, Place, Place]]:
-        """Proposes: how many steps are about where, and a corner around them."""
-        return self.cloud.cells(CELL)
+    def _cells(self, which: int) -> tuple[CellMoments, Floats]:
+        """Proposes: those of places, or corners, of cells, and how many steps are in each."""
+        places, counts = self.cloud.in_cells(CELL)
+        if which not in self._moments:
+            each = [place[which] for place in places]
+            self._moments[which] = CellMoments(each, removes=self.removes)
+        return self._moments[which], counts
 
     def cumulant(self, c: float) -> Jet:
         return self.cumulants([c])[0]
@@ -354,39 +359,33 @@ class Bundle(Pair):
         Raises:
             TooExpensive: at one of the orders cells do not tell, as most is lost at their corners.
         """
-        found, corners = (self._cumulants(which, orders) for which in (0, 1))
-        # proposes: orders at which steps still are alike
-        if any(not b.value < _WORST * a.value for a, b in zip(found, corners, strict=True)):
-            raise TooExpensive("steps that differ too much for a bundle")
-        return found
 
-    def _cumulants(self, which: int, orders: Sequence[float]) -> list[Jet]:
-        """Proposes: sums over the cells of what is at the place of each, or at its corner."""
-        cells, counts = self.cloud.in_cells(CELL)
-        key = which, *orders
-        if key not in self._jets:
-            self._jets[key] = np.full((len(cells), len(orders), 3), np.nan)
-        known = self._jets[key]
-        inside = np.flatnonzero(counts)
-        # proposes: what is not known yet
-        for cell in inside[np.isnan(known[inside, 0, 0])].tolist():
-            known[cell] = self._pair(cells[cell][which]).cumulants(orders)
-        total = np.tensordot(counts[inside], known[inside], 1)
-        return [Jet(*row) for row in total.tolist()]
+        def total(moments: CellMoments, counts: Floats) -> Floats:
+            # proposes: cells that hold any
+            inside = counts > 0
+            found: Floats = np.tensordot(counts[inside], moments.cumulants(*orders)[inside], 1)
+            return found
+
+        found, corners = (total(*self._cells(which)) for which in (0, 1))
+        # proposes: orders at which steps still are alike
+        if not (corners[:, 0] < _WORST * found[:, 0]).all():
+            raise TooExpensive("steps that differ too much for a bundle")
+        return [Jet(*row) for row in found.tolist()]
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
-        ways = [
-            (n, self._keep(partial(self._pair(place).decay_estimate, c), "decay", place, c))
-            for n, place, _ in self._cells
-        ]
-        start = self.cumulant(c).value
+        start, (moments, counts) = self.cumulant(c).value, self._cells(0)
+        # proposes: cells that hold any
+        way, inside = moments.decay(c), counts > 0
         # at one angle for a box moments fall less than each at its own
-        return lambda u: start + _FALLING * (sum(n * way(u) for n, way in ways) - start)
+        return lambda u: start + _FALLING * (float((counts * way(u)[0])[inside].sum()) - start)
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """Of some hundred nodes of the cloud."""
         fine = self._fine(accuracy)
-        costs = [self._pair(place).line_cost(c, fine) for _, place, _ in self._cells]
+        places, counts = self.cloud.in_cells(CELL)
+        # proposes: those that have begun
+        each = [place for (place, _), n in zip(places, counts.tolist(), strict=True) if n]
+        costs = [self._pair(place).line_cost(c, fine) for place in each]
         nodes, bits = (max(cost) for cost in zip(*costs, strict=True))
         many = min(_NODES * (accuracy / _USUAL) ** 2, len(self.cloud.points))
         return math.ceil(many * nodes), bits + math.log2(HEAVY * self.cloud.total)

@@ -372,15 +372,12 @@ class Cloud:
                     multiply_lines(values, axis, inverses[axis][int(upward)], upward=upward)
         return [list(column) for column in zip(*values.values(), strict=True)]
 
-    def cells(self, widths: tuple[float, float, float]) -> list[tuple[float, Place, Place]]:
-        """Proposes: about how many points are about where, and corners, in :func:`cells`."""
-        places, counts = self.in_cells(widths)
-        return [(n, *at) for n, at in zip(counts.tolist(), places, strict=True) if n]
-
     def in_cells(
         self, widths: tuple[float, float, float]
     ) -> tuple[list[tuple[Place, Place]], Floats]:
-        """Proposes: likewise, cells that are empty included."""
+        """Proposes: cells, places and corners, as :func:`cells` has them; and about how many points
+        are in each.
+        """
         if not self._cells:
             counts = np.array([float(n) for _, _, n in self._whole])
             parts = [slice(*self._stretch(i)) for i in range(len(self._ends))]

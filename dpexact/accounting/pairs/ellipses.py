@@ -19,6 +19,8 @@ from dpexact.accounting.pairs.sides import Side
 
 #: Logarithms of the parameters of ellipses that are tried.
 _TRIED: Final = np.geomspace(0.15, 5.0, 15)
+#: Of which every third is tried first.
+_STRIDE: Final = 3
 #: Larger powers are not worth the time.
 _MOST_TERMS: Final = 400
 
@@ -34,13 +36,18 @@ class Fit(NamedTuple):
     @classmethod
     def best(cls, sides: tuple[Side, Side], function: Power | Modulus, depth: float) -> Fit:
         """Those of the fewest nodes, if an error of ``e^-depth`` of the bound is wanted."""
-        x, y = (np.array([math.inf]) if side.single else _TRIED for side in sides)
-        with np.errstate(all="ignore"):
-            about = _about(sides, function, x, y)
-            levels = np.maximum(1.0, np.log(about) + depth)
-            nodes = (1 + levels / x[:, None]) * (1 + levels / y)
-        nodes[~np.isfinite(nodes)] = math.inf
-        i, j = np.unravel_index(np.argmin(nodes), nodes.shape)
+        tried = [np.array([math.inf]) if side.single else _TRIED for side in sides]
+        places: list[slice] = [slice(None, None, _STRIDE)] * 2
+        # of few first, and then of those about the best
+        for _ in range(2):
+            x, y = (each[some] for each, some in zip(tried, places, strict=True))
+            with np.errstate(all="ignore"):
+                about = _about(sides, function, x, y)
+                levels = np.maximum(1.0, np.log(about) + depth)
+                nodes = (1 + levels / x[:, None]) * (1 + levels / y)
+            nodes[~np.isfinite(nodes)] = math.inf
+            i, j = map(int, np.unravel_index(np.argmin(nodes), nodes.shape))
+            places = [slice(max(0, _STRIDE * (at - 1) + 1), _STRIDE * (at + 1)) for at in (i, j)]
         return cls(*map(float, (nodes[i, j], x[i], y[j], levels[i, j])))
 
 

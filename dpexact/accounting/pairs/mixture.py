@@ -125,10 +125,6 @@ class Mixtures(Pair):
         total, tail, strip = positive_sum(integrand, rule, u)
         return arb.min((total + tail + strip * moment).upper(), moment)
 
-    def decay_shift(self, c: float, u: float) -> float:
-        """Proposes: the line above the axis on which the modulus is least."""
-        return self._shape.decay(c)(u)[1]
-
     def cumulant(self, c: float) -> Jet:
         """The same sum in floats."""
         (found,) = self._shape.cumulants([c])

@@ -32,10 +32,10 @@ EDGE = 0.98
 """Largest fraction of the strip of analyticity that is used."""
 
 _COARSE = 32.0
-_LINE_FRACTIONS = np.linspace(0.02, 1.0, 50)
+LINE_FRACTIONS = np.linspace(0.02, 1.0, 50)
 _REAL_FRACTIONS = np.geomspace(1e-4, 1.0, 60)
-_SHIFT_FRACTIONS = np.geomspace(1e-3, 0.95, 27)
-_SMALL_SHIFT_FRACTIONS = np.geomspace(1e-13, 5e-4, 40)
+SHIFT_FRACTIONS = np.geomspace(1e-3, 0.95, 27)
+SMALL_SHIFT_FRACTIONS = np.geomspace(1e-13, 5e-4, 40)
 _FAINT = 1e-6
 """Logarithms of sums below this are those of what the terms add to 1."""
 
@@ -117,7 +117,7 @@ class Shape:
         shift: float,
         c: float,
         accuracy: float,
-        fractions: Floats = _LINE_FRACTIONS,
+        fractions: Floats = LINE_FRACTIONS,
     ) -> tuple[float, float]:
         """The edge of the strip that allows the widest spacing, and that spacing.
 
@@ -222,7 +222,7 @@ class Shape:
         spacing = min(spacings)
         first, last = math.floor(min(lows) / spacing), math.ceil(max(highs) / spacing)
         x, loss, tilts = self._logarithms(first, last, spacing, np.array(orders)[:, None])
-        logs, weights, total = _sums(tilts, x)
+        logs, weights, total = normal_sums(tilts, x)
         # not by products of matrices, which take threads that wait for each other
         mean = np.einsum("ij,j->i", weights, loss) / total
         away = loss - mean[:, None]
@@ -253,11 +253,11 @@ class Shape:
 
         def least(rows: tuple[Floats, Floats, Floats], u: float) -> tuple[float, float]:
             shifts, sizes, angles = rows
-            logs, _, _ = _sums(sizes - u * angles, x)
+            logs, _, _ = normal_sums(sizes - u * angles, x)
             at = int(np.argmin(logs))
             return float(logs[at]), float(shifts[at])
 
-        large, small = rows(_SHIFT_FRACTIONS), cache(lambda: rows(_SMALL_SHIFT_FRACTIONS))
+        large, small = rows(SHIFT_FRACTIONS), cache(lambda: rows(SMALL_SHIFT_FRACTIONS))
 
         def best(u: float) -> tuple[float, float]:
             found = least(large, u)
@@ -267,21 +267,23 @@ class Shape:
         return best
 
 
-def _sums(tilts: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
-    """The logarithm of the mean of ``e^tilt`` of a row, by equidistant nodes of a normal law.
+def normal_sums(tilts: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
+    """The logarithm of the mean of ``e^tilt``, by equidistant nodes of a normal law: the last axis.
 
     And weights of the nodes, with their sum. Next to 0 no digits of the logarithm are lost.
     """
     normal = x * x / -2
     values = tilts + normal
-    top = values.max(axis=1)
-    weights = np.exp(values - top[:, None])
-    total = weights.sum(axis=1)
-    scale = (x[1] - x[0]) / math.sqrt(2 * math.pi)
+    top = values.max(axis=-1)
+    weights = np.exp(values - top[..., None])
+    total = weights.sum(axis=-1)
+    scale = (x[..., 1] - x[..., 0]) / math.sqrt(2 * math.pi)
     logs = top + np.log(scale * total)
     faint = np.abs(logs) < _FAINT
     if faint.any():
+        normal, scale = np.broadcast_to(normal, values.shape), np.broadcast_to(scale, logs.shape)
         tilts = tilts[faint]
-        larger = np.where(tilts > 0, -np.exp(values[faint]), np.exp(normal))
-        logs[faint] = np.log1p(scale * (larger * np.expm1(-np.abs(tilts))).sum(axis=1))
+        larger = np.where(tilts > 0, -np.exp(values[faint]), np.exp(normal[faint]))
+        added = (larger * np.expm1(-np.abs(tilts))).sum(axis=-1)
+        logs[faint] = np.log1p(scale[faint] * added)
     return logs, weights, total

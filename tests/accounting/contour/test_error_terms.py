@@ -350,4 +350,4 @@ def test_a_bracket_beside_the_root_is_refused(side):
     with balls.precision(line.plan.bits):
         at = balls.ball(true.lower) * (1 + side * arb("1e-5"))
         (found,) = bracketed(line, [balls.ball(real("1/20"))], 1, [at.mid()], 1e-6)
-    assert found is None if side else found[0].overlaps(true)
+    assert found is None if side else found.overlaps(true)

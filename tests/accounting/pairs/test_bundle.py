@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.contour.profile import ContourProfile
-from dpexact.accounting.pairs import boxes, bundle, line_rule, log_bounds
+from dpexact.accounting.pairs import boxes, bundle, ellipses, line_rule, log_bounds
 from dpexact.accounting.pairs.boxes import gathered
 from dpexact.accounting.pairs.bundle import Bundle
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
@@ -261,6 +261,20 @@ def test_floats_propose_ellipses_that_balls_bound(
         bound = log_bounds.logarithm_bound(at, function)
         assert bound is not None
         assert found.level == 1 or bound < math.exp(found.level - 30 + 0.5)
+
+
+@pytest.mark.parametrize("height", [0.0, 20.0])
+@pytest.mark.parametrize("wide", [0.05, 0.4, 1.2])
+def test_the_best_of_few_ellipses_leads_to_the_best_of_all(
+    height: float, wide: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function = log_bounds.Power(arb(2.5), height)
+    for tall in (0.03, 0.2, 0.5):
+        sides = Side(-6.0, wide, single=False), Side(0.3, tall, single=False)
+        few = Fit.best(sides, function, 30.0)
+        with monkeypatch.context() as patched:
+            patched.setattr(ellipses, "_STRIDE", 1)
+            assert few == Fit.best(sides, function, 30.0)
 
 
 @pytest.mark.slow
