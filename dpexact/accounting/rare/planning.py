@@ -41,6 +41,8 @@ from dpexact.accounting.rare.windows import Window
 _LITTLE_WORK, _APART = 200_000, 5.5
 #: Noise, and gaps, at which the widest windows are taken first, their shape, and the largest root.
 _LOUD, _ROOM, _WIDE_SHAPE, _ROOT = 0.15, 100.0, 60, 0.5
+#: Noise above which the losses of a step are alike.
+_ALIKE = 2.0
 #: Bits beyond those that errors ask for.
 _SPARE = 25
 #: Most powers of tiny and of large losses.
@@ -95,8 +97,9 @@ def _widest(ask: Question, log_tolerance: float, in_floats: bool) -> list[Plan]:
 
 
 def shape_for(ask: Question) -> int:
-    """About the best ``k``: wide windows where losses are large and there is room for them."""
-    return 10 if ask.gap > 100 else 30 if ask.gap > 2 else 60
+    """About the best ``k``: wide windows where losses are large, or so alike that there is room."""
+    alike = min(row.sigma for row in ask.rows) > _ALIKE
+    return 10 if ask.gap > 100 else 30 if ask.gap > 2 or alike else 60
 
 
 def planned(
