@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +40,9 @@ from dpexact.accounting.rare.windows import Window
 #: A plan of this work, of whose making another takes a share, is not compared with that; gaps over
 #: the largest loss of adding beyond which small losses are apart at first.
 _LITTLE_WORK, _APART = 200_000, 5.5
+#: The logarithm of a tolerance far in a tail, and shapes that are as good there and beyond.
+DEEP = -70.0
+_NARROWER = (DEEP, 240), (10 * DEEP, 960)
 #: Noise, and gaps, at which the widest windows are taken first, their shape, and the largest root.
 _LOUD, _ROOM, _WIDE_SHAPE, _ROOT = 0.15, 100.0, 60, 0.5
 #: Noise above which the losses of a step are alike.
@@ -65,12 +69,14 @@ def cheapest(
     if found:
         return found[0]
     apart = ask.gap > _APART * ask.top
-    for with_near in (apart, not apart) if like is None else (like.near is not None,):
+    ways = (apart, not apart) if like is None else (like.near is not None,)
+    shapes = shape_for(ask), *(shape for log, shape in _NARROWER if log_tolerance < log)
+    for shape, with_near in product(shapes, ways):
         # proposes: which plans are made
-        if found and found[0].work < _LITTLE_WORK:
+        if found and min(plan.work for plan in found) < _LITTLE_WORK:
             break
         try:
-            windows = shape_for(ask), 1.0, with_near
+            windows = shape, 1.0, with_near
             found.append(planned(ask, log_tolerance, *windows, in_floats))
         except TooExpensive as error:
             reason = str(error)
