@@ -197,7 +197,8 @@ class RareProfile(Search):
             # proposes: where to look, if a line that is too coarse showed that
             if near != draft.near:
                 draft, margin = draft._replace(near=near, ask=self.question(near), plan=None), 1.0
-            elif log > DEEP:  # else floats are lost
+            # proposes: likewise; far in a tail floats are lost
+            elif log > DEEP:
                 draft = self.searched(target, draft)
         except TooExpensive:
             if plainly_positive and (at_zero := self._at_zero(delta, target)) is not None:
