@@ -40,7 +40,7 @@ _CLOSE: Final = 1e-3
 _EDGE: Final = 0.98
 #: Of floats: bits that place nodes, what they resolve of the odds, the last step, rates.
 _FLOAT_BITS, _RESOLVED, _FLOAT_CLOSE, _STEEP, _LEAST_SIZE = 74, 1e-13, 1e-5, 5.0, 1e-100
-_FLOAT_DIGITS: Final = 14
+_FLOAT_DIGITS: Final = 14.6
 _FARTHEST: Final = 700.0
 #: Of floats: nodes that are looked at, and the logarithm of a delta that is far in the tail.
 _FARTHEST_NODE, _LOOKS, _TAIL = 60.0, 301, 15.0
@@ -121,8 +121,8 @@ class GaussianTwice(BallProfile):
         with balls.precision(bits + 4 * digits + 8):
             target, width = ball(delta), arb(10) ** -digits
             share = width * 2 / 5
-            # proposes: whether floats met it already; they lose by what delta is below the odds
-            if start and log - odds > (digits - _FLOAT_DIGITS) * _LN10:
+            # proposes: whether floats met it already; they lose what balls do
+            if start and lost < (_FLOAT_DIGITS - digits) * _LN10:
                 found = self._beside(arb(start), target, share)
                 # proposes: whether to look closer
                 if found is not None:
@@ -131,6 +131,15 @@ class GaussianTwice(BallProfile):
             at = at and self._newton(at, target, width.sqrt() / 10)
             # proposes: likewise
             return at and self._beside(at, target, share)
+
+    def _beside(self, at: arb, target: arb, share: arb) -> Enclosure | None:
+        """Convex in ``e^eps``, delta lies above its tangent at the right point."""
+        left, right = ((at * (1 + side * share)).mid() for side in (-1, 1))
+        value, steep = self._integrals(right)
+        # proposes: both ends, which are exact; balls decide
+        if value - steep * (left - right).expm1() > target > value:
+            return balls.to_enclosure(left.union(right), self.method)
+        return None
 
     def _in_floats(self, target: float) -> float:
         """About epsilon by the same sum and the same steps; 0 where floats do not reach.
@@ -174,12 +183,12 @@ class GaussianTwice(BallProfile):
         """Newton's method on ``log delta``, which is about concave. Proposes: a point."""
         known = at
         for _ in range(_STEPS):
-            value, slope = self._integrals(at)
+            value, steep = self._integrals(at)
             # proposes: where to go on, and when to stop; back where delta drowns in errors
             if not value > 0:
                 at = ((at + known) / 2).mid()
                 continue
-            known, at = at, (at + (target / value).log() * value / slope).mid()
+            known, at = at, (at - (target / value).log() * value / steep).mid()
             # proposes: likewise
             if self.largest is not None:
                 at = arb.min(at, (known + ball(self.largest)) / 2).mid()
@@ -195,7 +204,7 @@ class GaussianTwice(BallProfile):
         return self._integrals(epsilon)[0]
 
     def _integrals(self, epsilon: arb) -> tuple[arb, arb]:
-        """Delta, and about its derivative."""
+        """Delta, and at most what it falls by: the negative of its derivative."""
         stay = 1 - ball(self.q)
         odds, rate = ball(self.q) / stay, 1 / (arb(2).sqrt() * ball(self.sigma))
         most = odds * (2 + odds)
@@ -241,8 +250,9 @@ class GaussianTwice(BallProfile):
         # of removing the moduli rise with the node while its weight falls
         inside = most if self.add else arb.min(most, scale * moduli / 2 + tail)
         error = strip(inside, arb(height), step)
+        fall = (1 + excess) * (scale * slope - error / excess)
+        fall += scale * total if self.add else 0
         found = side * scale * total
         found = (found - error).lower().union((found + tail + error).upper())
         factor = stay * stay * (epsilon.exp() if self.add else 1)
-        grown = found if self.add else arb(0)
-        return factor * found, factor * (grown - scale * slope * (1 + excess))
+        return factor * found, factor * fall

@@ -61,7 +61,7 @@ def glanced(composition: Composition, direction: Direction) -> Profile:
     ((way, faced),) = composition.ways(direction)
     found = _first(faced, way, "auto")
     # proposes: how much is worth it; what stands behind it answers too
-    return found.varied(_HEAVY_WORK, patient=False) if isinstance(found, ContourProfile) else found
+    return found.varied(patient=False) if isinstance(found, ContourProfile) else found
 
 
 def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:

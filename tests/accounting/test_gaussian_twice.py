@@ -125,7 +125,7 @@ def test_any_plan_encloses(way, monkeypatch):
         for at in (arb(0), arb("1e-3"), arb("0.3"), arb(2), arb(9)):
             monkeypatch.setattr(gaussian_twice, "planned", planned)
             with balls.precision(300):
-                truth = profile.finite_ball(at)
+                truth, slope = profile._integrals(at)
             plans = ((1, 2, 1), (1, 4, 1), (0.5, 2, 1), (1, 1, 0.4), (1, 1, 0.2))
             for higher, wider, shorter in plans:
 
@@ -136,11 +136,24 @@ def test_any_plan_encloses(way, monkeypatch):
 
                 monkeypatch.setattr(gaussian_twice, "planned", other)
                 with balls.precision(300):
-                    found = profile.finite_ball(at)
+                    found, fall = profile._integrals(at)
                     if truth.is_finite() and found.is_finite():
                         assert found.contains(truth.mid())
+                        assert fall <= slope or fall.overlaps(slope)
                         cases += 1
     assert cases > 20
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("sigma", "q", "at"), [("1", "0.3", "0.4"), ("3", "0.9", "2")])
+def test_delta_falls_by_its_derivative(sigma, q, at, way):
+    profile = twice(sigma, q, way)
+    with balls.precision(300):
+        place, step = balls.ball(real(at)), arb(2) ** -60
+        (before, _), (_, fall), (after, _) = map(
+            profile._integrals, (place - step, place, place + step)
+        )
+        assert abs((before - after) / (2 * step) / fall - 1) < 1e-20
 
 
 @pytest.mark.parametrize("error", ["strip", "beyond"])

@@ -80,6 +80,8 @@ CUTS: tuple[tuple[str, str, tuple[int, ...]], ...] = (
     ("accounting.contour.profile", "_BISECTIONS", (1,)),
     ("accounting.rare.planning", "_SPARE", (0, 10)),
     ("accounting.rare.lines", "_HIGHER", (0.3, 0.8)),
+    ("accounting.rare.planning", "_LITTLE_WORK", (0, 10**9)),
+    ("accounting.rare.planning", "_ALIKE", (0.0, 100.0)),
     ("accounting.rare.planning", "_LOUD", (0.0, 5.0)),
     ("accounting.rare.planning", "_ROOM", (0.0, 5.0)),
     ("accounting.rare.lines", "_TINY", (0.0, 1.0)),

@@ -159,8 +159,9 @@ class ContourProfile(Profile):
                 best = best.meet(self.on_line(plan, epsilon))
                 spent += plan.work
                 if best.lower > 0:
-                    query = query._replace(log_delta=log_of(Fraction(best.lower)))
-                    margin += max(1, digits + 1 - best.digits)
+                    log = log_of(Fraction(best.lower))
+                    query, met = query._replace(log_delta=log), (log - plan.level) / math.log(10)
+                    margin = max(margin + 1, met - best.digits)  # what was misjudged misses once
                 else:  # nothing was gained: ask for much more at once
                     margin += margin + digits + 1
             else:

@@ -14,7 +14,7 @@ import numpy as np
 
 from dpexact.accounting.arrays import Complexes, Floats
 from dpexact.accounting.rare.law import Rule
-from dpexact.accounting.rare.picture import FloatRow, Picture, Question, geometric
+from dpexact.accounting.rare.picture import FloatRow, Picture, Question, geometric, log_sum
 from dpexact.accounting.rare.plan import Plan
 from dpexact.accounting.rare.rows import Row, total_variation
 from dpexact.accounting.rare.windows import Window
@@ -228,14 +228,18 @@ def about(ask: Question) -> float:
     sums = _Sums(counts, small, gap, gap - mean)
 
     def exceeded(gaps: float | Floats) -> Floats:
-        """About delta of the smaller ones."""
-        found: Floats = np.exp(np.minimum(sums.log_excess(gaps), 0.0))
-        return np.maximum(found, -np.expm1(np.minimum(np.asarray(gaps) - mean, 0.0)))
+        """About the logarithm of delta of the smaller ones."""
+        found: Floats = np.minimum(sums.log_excess(gaps), 0.0)
+        with np.errstate(divide="ignore"):  # of none
+            least = np.log(-np.expm1(np.minimum(np.asarray(gaps) - mean, 0.0)))
+        return np.maximum(found, least)
 
-    found = float(exceeded(gap))
-    for n, law, far, (_, loss) in zip(counts, weights, large, laws, strict=True):
-        found += n * float(law[far] @ exceeded(gap - loss[far]))
-    return min(0.0, math.log(max(found, 1e-300)))
+    logs = [exceeded(gap)]
+    for n, far, (law, loss) in zip(counts, large, laws, strict=True):
+        # proposes: likewise
+        if far.any():
+            logs.append(math.log(n) + log_sum(law[far] + exceeded(gap - loss[far])))
+    return min(0.0, float(log_sum(np.stack(logs))))
 
 
 class _Sums:

@@ -217,7 +217,7 @@ def bracketed(
         miss = float((value / target).log())
         before, missed = last
         # proposes: likewise
-        if before and abs(miss) < abs(missed):
+        if before and miss * missed < missed * missed:
             slope = (miss - missed) / before
         step = -miss / slope
         # proposes: likewise

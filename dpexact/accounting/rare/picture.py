@@ -126,6 +126,7 @@ class RowPicture:
         #: The logarithms of ``lambda`` and of ``1 + lambda``.
         self.ratio = start + self.x / row.sigma
         self.loss = np.logaddexp(0.0, self.ratio)
+        self._below = math.nan, self.x
         self.density = (
             -(self.x**2) / 2 + math.log(width / math.sqrt(2 * math.pi)) + math.log1p(-row.q)
         )
@@ -133,6 +134,13 @@ class RowPicture:
     def over(self, scale: float) -> Floats:
         """The logarithm of the root of ``lambda`` over a scale."""
         return self.root * (self.ratio - scale)
+
+    def below(self, scale: float) -> Floats:
+        """The logarithm of the window beyond a scale; the last one is kept."""
+        # proposes: likewise
+        if self._below[0] != scale:
+            self._below = scale, log_below(self.shape, self.over(scale))
+        return self._below[1]
 
     def window(self, high: float | None, low: float | None, shift: float | Floats = 0.0) -> Floats:
         """The logarithm of the window between two scales, the root multiplied by ``e^shift``."""
@@ -182,9 +190,7 @@ class Picture:
         """``(log bound, place of the order)`` for far losses whose sum is small."""
         laws, wholes, logs = self._back
         some = [
-            math.log(row.times)
-            + log_sum(law[among] + log_below(self.shape, row.over(scale)))
-            - whole[among]
+            math.log(row.times) + log_sum(law[among] + row.below(scale)) - whole[among]
             for row, law, whole in zip(self.rows, laws, wholes, strict=True)
         ]
         found = logs[among] + (some[0] if len(some) == 1 else log_sum(np.stack(some, axis=-1)))
@@ -232,7 +238,7 @@ class Picture:
         for row in self.rows:
             place, tilted = row.over(scale), row.density + row.loss
             window = log_above(self.shape, place)
-            missing = float(np.exp(log_sum(tilted + log_below(self.shape, place))))
+            missing = float(np.exp(log_sum(tilted + row.below(scale))))
             steep = orders[:, None] * row.loss
             grown = (np.exp(tilted + window) * np.expm1(np.minimum(steep, 600.0))).sum(axis=1)
             large = log_sum(tilted + window + steep)
@@ -244,8 +250,7 @@ class Picture:
     def far_mass(self, scale: float) -> float:
         """``log`` of about the probability of a far loss."""
         terms = [
-            math.log(row.times)
-            + log_sum(row.density + row.loss + log_below(self.shape, row.over(scale)))
+            math.log(row.times) + log_sum(row.density + row.loss + row.below(scale))
             for row in self.rows
         ]
         return float(log_sum(np.stack(terms)))
@@ -386,4 +391,6 @@ def log_above(shape: int, logs: Floats) -> Floats:
 def log_below(shape: int, logs: Floats) -> Floats:
     """About ``log P(Gamma_k <= v)`` at ``log v``, or of its bound."""
     at, _, below = _table(shape)
-    return np.where(logs < at[0], _chernoff(shape, logs), np.interp(logs, at, below))
+    # further down it falls as the power of its shape
+    found: Floats = np.interp(logs, at, below) + shape * np.minimum(logs - at[0], 0.0)
+    return found

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from contextlib import suppress
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -39,8 +40,13 @@ from dpexact.accounting.rare.windows import Window
 #: A plan of this work, of whose making another takes a share, is not compared with that; gaps over
 #: the largest loss of adding beyond which small losses are apart at first.
 _LITTLE_WORK, _APART = 200_000, 5.5
+#: The logarithm of a tolerance far in a tail, and shapes that are as good there and beyond.
+DEEP = -70.0
+_NARROWER = (DEEP, 240), (10 * DEEP, 960)
 #: Noise, and gaps, at which the widest windows are taken first, their shape, and the largest root.
 _LOUD, _ROOM, _WIDE_SHAPE, _ROOT = 0.15, 100.0, 60, 0.5
+#: Noise above which the losses of a step are alike.
+_ALIKE = 2.0
 #: Bits beyond those that errors ask for.
 _SPARE = 25
 #: Most powers of tiny and of large losses.
@@ -63,12 +69,14 @@ def cheapest(
     if found:
         return found[0]
     apart = ask.gap > _APART * ask.top
-    for with_near in (apart, not apart) if like is None else (like.near is not None,):
+    ways = (apart, not apart) if like is None else (like.near is not None,)
+    shapes = shape_for(ask), *(shape for log, shape in _NARROWER if log_tolerance < log)
+    for shape, with_near in product(shapes, ways):
         # proposes: which plans are made
-        if found and found[0].work < _LITTLE_WORK:
+        if found and min(plan.work for plan in found) < _LITTLE_WORK:
             break
         try:
-            windows = shape_for(ask), 1.0, with_near
+            windows = shape, 1.0, with_near
             found.append(planned(ask, log_tolerance, *windows, in_floats))
         except TooExpensive as error:
             reason = str(error)
@@ -95,8 +103,9 @@ def _widest(ask: Question, log_tolerance: float, in_floats: bool) -> list[Plan]:
 
 
 def shape_for(ask: Question) -> int:
-    """About the best ``k``: wide windows where losses are large and there is room for them."""
-    return 10 if ask.gap > 100 else 30 if ask.gap > 2 else 60
+    """About the best ``k``: wide windows where losses are large, or so alike that there is room."""
+    alike = min(row.sigma for row in ask.rows) > _ALIKE
+    return 10 if ask.gap > 100 else 30 if ask.gap > 2 or alike else 60
 
 
 def planned(

@@ -20,6 +20,7 @@ from dpexact.accounting.rare.estimate import (
 )
 from dpexact.accounting.rare.inversion import Inversion
 from dpexact.accounting.rare.many import bracketed
+from dpexact.accounting.rare.planning import DEEP
 from dpexact.accounting.rare.rows import (
     half_root_of_chi_square,
     largest_added,
@@ -196,7 +197,8 @@ class RareProfile(Search):
             # proposes: where to look, if a line that is too coarse showed that
             if near != draft.near:
                 draft, margin = draft._replace(near=near, ask=self.question(near), plan=None), 1.0
-            else:
+            # proposes: likewise; far in a tail floats are lost
+            elif log > DEEP:
                 draft = self.searched(target, draft)
         except TooExpensive:
             if plainly_positive and (at_zero := self._at_zero(delta, target)) is not None:

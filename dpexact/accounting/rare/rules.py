@@ -180,7 +180,7 @@ def _ends(
     left = left - shape * turn
     wanted = -accuracy - 1
     # beyond the picture the normal density alone decides
-    reach = math.sqrt(2 * accuracy + 4)
+    reach = math.sqrt(2 * (accuracy - shape * turn) + 4)
     fits = np.flatnonzero(right > wanted)
     last = float(x[fits[-1]]) if len(fits) else 0.0
     if len(fits) and fits[-1] == len(x) - 1:

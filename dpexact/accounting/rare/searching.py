@@ -18,7 +18,7 @@ from dpexact.accounting.rare.inversion import Inversion
 from dpexact.accounting.rare.many import SharedLines
 from dpexact.accounting.rare.picture import FloatRow, Question, largest_loss
 from dpexact.accounting.rare.plan import Plan
-from dpexact.accounting.rare.planning import cheapest
+from dpexact.accounting.rare.planning import DEEP, cheapest
 from dpexact.accounting.rare.rows import Row
 from dpexact.balls import approximate, precision
 from dpexact.kept import cached_property
@@ -121,12 +121,14 @@ class Search(SharedLines):
         return found
 
     def log_delta(self, ask: Question, digits: int) -> float:
-        """About ``log delta``; for few digits only roughly, as their line is soon made again.
+        """About ``log delta``; only roughly for few digits, whose line is soon made again.
+
+        And far in a tail, where floats are lost.
 
         Proposes: how fine a line is; any gives an enclosure.
         """
         log = first = about(ask)
-        if digits <= _ROUGH:
+        if digits <= _ROUGH or first < DEEP:
             return first
         last = math.inf
         for _ in range(_PASSES):

@@ -266,6 +266,13 @@ def test_far_tails_are_known_to_be_tiny():
     assert 0 < found.upper < Fraction(1, 10**1000)
 
 
+@pytest.mark.slow
+def test_a_delta_that_was_misjudged_does_not_ask_for_its_digits_twice():
+    text = "laplace(2)*poisson(gaussian(1.1),0.01)*poisson(laplace(1),1/10)"
+    found = profile(parse(text), "remove").delta(real(1), 6)
+    assert 6 <= found.digits <= 8
+
+
 def test_every_choice_of_floats_is_only_a_choice():
     """A planner that proposes nonsense still cannot make a false claim."""
     composition = ((sampled("remove", "1", "1/50"), 400),)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import dpexact
 from dpexact import balls, reals
 from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.gaussian_twice import GaussianTwice
 from dpexact.accounting.loud_samples import LoudSamples
 from dpexact.accounting.pairs.mixture import one_shift
 from dpexact.accounting.pairs.pair import TooExpensive
@@ -31,6 +32,37 @@ WAYS = ("remove", "add")
 
 def engine(sigma, q, count, way):
     return RareProfile((Row(real(sigma), real(q), count),), way == "add")
+
+
+@pytest.mark.parametrize(
+    ("sigma", "q", "at"),
+    [("2", "1e-5", "0.3"), ("2.5", "1e-3", "0.5"), ("1.2", "1e-4", "6"), ("4", "1e-4", "0.05")],
+)
+def test_far_tails_of_two_steps_have_an_integral(sigma, q, at):
+    found = engine(sigma, q, 2, "remove").delta(real(at), 8)
+    assert found.digits >= 8
+    assert found.upper < 1e-60
+    assert meet(found, GaussianTwice(real(sigma), real(q), False).delta(real(at), 10))
+
+
+@pytest.mark.parametrize(
+    ("sigma", "q", "count", "at"),
+    [
+        ("2", "1e-5", 100, "0.3"),
+        ("2", "1e-5", 100, "2"),
+        ("2.512", "4.369e-07", 18412, "0.0347"),
+        ("5.75", "2.37e-05", 6405, "0.23"),
+    ],
+)
+def test_far_tails_are_answered_and_found_again(sigma, q, count, at):
+    tail = engine(sigma, q, count, "remove")
+    found = tail.delta(real(at), 8)
+    assert found.digits >= 8
+    assert found.upper < 1e-90
+    if found.upper > 1e-200:
+        again = tail.epsilon(real(found.lower), 8)
+        assert again.digits >= 8
+        assert abs(again.lower / Fraction(at) - 1) < Fraction(1, 10**7)
 
 
 def pair(sigma, q, way):
