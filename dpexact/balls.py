@@ -329,7 +329,7 @@ def to_enclosure(x: arb, method: str = "") -> Enclosure:
     """The exact bounds of a finite ball; numbers beyond ``2^MAX_EXPONENT`` widen outward."""
     if not x.is_finite():
         raise ArithmeticError("the ball is not finite")
-    return Enclosure(_lower(x), -_lower(-x), method)
+    return Enclosure(_outward(x.lower(), -1), _outward(x.upper(), 1), method)
 
 
 def midpoint(x: arb) -> Fraction:
@@ -337,16 +337,15 @@ def midpoint(x: arb) -> Fraction:
     return Fraction(to_enclosure(x.mid()).lower)
 
 
-def _lower(x: arb) -> Bound:
-    """A bound not above any point of ``x``."""
-    mantissa, exponent = x.lower().man_exp()
-    size = int(exponent) + int(fmpz(mantissa).bit_length())
+def _outward(end: arb, side: int) -> Bound:
+    """The exact number ``end``, or where its exponent is too large one on that ``side`` of it."""
+    mantissa, exponent = map(int, end.man_exp())
+    size = exponent + mantissa.bit_length()
     if size < -MAX_EXPONENT:
-        return Fraction(0) if mantissa >= 0 else -TINY
+        return side * TINY if side * mantissa > 0 else Fraction(0)
     if size > MAX_EXPONENT:
-        return Fraction(1 << MAX_EXPONENT) if mantissa > 0 else -math.inf
-    m, e = int(mantissa), int(exponent)
-    return Fraction(m << e) if e >= 0 else Fraction(m, 1 << -e)
+        return side * math.inf if side * mantissa > 0 else Fraction(-side << MAX_EXPONENT)
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
 def integral(

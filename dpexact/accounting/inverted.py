@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from decimal import ROUND_FLOOR
 from fractions import Fraction
 from typing import Final
@@ -295,8 +296,25 @@ class BallProfile(InvertedProfile):
         """About :meth:`delta_ball` and at most that, where less work gives it."""
         return self.delta_ball(epsilon)
 
+    def known(self, epsilon: Real, digits: int) -> Enclosure | None:
+        """``delta(epsilon)`` where no ball is asked for it."""
+        return self.only_infinite(epsilon, digits)
+
+    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
+        """By one precision for all; who lacks digits there is asked alone."""
+        found = [self.known(at, digits) for at in epsilons]
+        with balls.precision(balls.bits_for(digits) + self.lost_bits):
+            for i, at in enumerate(epsilons):
+                if found[i] is None and len(found) > 1:
+                    with suppress(ArithmeticError):  # floats, which propose, do not reach there
+                        value = balls.to_enclosure(self.delta_ball(balls.ball(at)), self.method)
+                        found[i] = value.within(ZERO, ONE)
+        pairs = zip(found, epsilons, strict=True)
+        # proposes: who is asked alone
+        return [a if a and a.digits >= digits else self.delta(at, digits) for a, at in pairs]
+
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        known = self.only_infinite(epsilon, digits)
+        known = self.known(epsilon, digits)
         if known is not None:
             return known
         return balls.certify(
