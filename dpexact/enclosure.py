@@ -159,7 +159,7 @@ class Enclosure:
         Raises:
             Contradiction: they share no point.
         """
-        if self.lower < other.lower and other.upper < self.upper:
+        if not (at_most(other.lower, self.lower) or at_most(self.upper, other.upper)):
             return other
         lower, upper = max(self.lower, other.lower), min(self.upper, other.upper)
         if lower > upper:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from decimal import ROUND_FLOOR
 from fractions import Fraction
 from typing import Final
@@ -223,8 +222,17 @@ class InvertedProfile(Profile):
 
     @property
     def is_smooth(self) -> bool:
-        """Proposes: whether epsilon is sooner interpolated between neighbours than searched."""
+        """Proposes: whether epsilon is sooner interpolated between neighbours than searched.
+
+        Only of what is convex in ``e^epsilon``.
+        """
         return False
+
+    def values(self, places: Sequence[arb], digits: int, least: Real) -> list[arb]:
+        """Delta at each of some exact places, hardly below ``least``; not finite where unknown."""
+        found = self.deltas([rational(balls.midpoint(x)) for x in places], digits)
+        with balls.precision(balls.bits_for(digits)):
+            return [balls.ball(a.lower).union(balls.ball(a.upper)) for a in found]
 
     def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
         if not self.is_smooth:
@@ -292,6 +300,17 @@ class BallProfile(InvertedProfile):
         lost = self.infinite.ball()
         return lost + (1 - lost) * self.finite_ball(epsilon)
 
+    def values(self, places: Sequence[arb], digits: int, least: Real) -> list[arb]:
+        with balls.precision(balls.bits_for(digits) + self.lost_at(least)):
+            return [self._value(x) for x in places]
+
+    def _value(self, epsilon: arb) -> arb:
+        """:meth:`delta_ball`, not finite where floats, which propose, do not reach."""
+        try:
+            return self.delta_ball(epsilon)
+        except ArithmeticError:
+            return arb.nan()
+
     def lower_ball(self, epsilon: arb) -> arb:
         """About :meth:`delta_ball` and at most that, where less work gives it."""
         return self.delta_ball(epsilon)
@@ -306,9 +325,9 @@ class BallProfile(InvertedProfile):
         with balls.precision(balls.bits_for(digits) + self.lost_bits):
             for i, at in enumerate(epsilons):
                 if found[i] is None and len(found) > 1:
-                    with suppress(ArithmeticError):  # floats, which propose, do not reach there
-                        value = balls.to_enclosure(self.delta_ball(balls.ball(at)), self.method)
-                        found[i] = value.within(ZERO, ONE)
+                    value = self._value(balls.ball(at))
+                    if value.is_finite():
+                        found[i] = balls.to_enclosure(value, self.method).within(ZERO, ONE)
         pairs = zip(found, epsilons, strict=True)
         # proposes: who is asked alone
         return [a if a and a.digits >= digits else self.delta(at, digits) for a, at in pairs]

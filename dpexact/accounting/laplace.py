@@ -148,6 +148,15 @@ class LaplaceProduct(BallProfile):
         found |= zip(rest, super().deltas(rest, digits), strict=True)
         return [found[at] for at in epsilons]
 
+    def values(self, places: Sequence[arb], digits: int, least: Real) -> list[arb]:
+        points = [reals.rational(balls.midpoint(x)) for x in places]
+        with balls.precision(balls.bits_for(digits)):
+            found, lost = shared(self.parts, points, digits), self.infinite.ball()
+            every = zip(points, places, strict=True)
+            return [
+                lost + (1 - lost) * found[at] if at in found else self._value(x) for at, x in every
+            ]
+
     @property
     def is_smooth(self) -> bool:
         return self.parts.count > 1
