@@ -17,7 +17,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.profile import Profile
-from dpexact.decimals import Bound, format_decimal
+from dpexact.decimals import format_decimal
 from dpexact.enclosure import Enclosure
 from dpexact.exactness import exact_ratio
 from dpexact.kept import cached_property
@@ -262,18 +262,18 @@ class InvertedProfile(Profile):
         """``delta(epsilon)`` when no finite loss exceeds ``epsilon``, else ``None``."""
         if self.largest is None:
             return None
-        below = epsilon.fraction is not None and epsilon.fraction < self._least_largest
+        with balls.precision(_COARSE_BITS):
+            below = balls.ball(epsilon) < self._least_largest
         if below or not _at_least(epsilon, self.largest):
             return None
         return self.infinite.enclose(digits, self.method)
 
     @cached_property
-    def _least_largest(self) -> Bound:
+    def _least_largest(self) -> arb:
         """A lower bound of the largest loss: most points are below it."""
         assert self.largest is not None
         with balls.precision(_COARSE_BITS):
-            largest = balls.ball(self.largest)
-            return balls.to_enclosure(largest).lower if largest.is_finite() else -math.inf
+            return balls.ball(self.largest).lower()
 
 
 class BallProfile(InvertedProfile):
