@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeVar
 
 import flint
 from flint import acb, arb, ctx, fmpq, fmpz
@@ -24,6 +24,8 @@ from dpexact.exactness import exp_fraction
 from dpexact.reals import Real
 from dpexact.ternary import Order
 from dpexact.tokens import shorten
+
+Point = TypeVar("Point")
 
 FLINT_VERSION: Final = str(flint.__FLINT_VERSION__)
 
@@ -135,6 +137,28 @@ def certify(
             return best.short(f"the value is below {TINY_TEXT} (or 0)")
         bits *= 2
     return best.short(f"{bits // 2} bits of precision did not suffice")
+
+
+def levels(
+    compute: Callable[[Point], arb],
+    points: Iterable[Point],
+    digits: int,
+    method: str,
+    lost_bits: int = 0,
+) -> list[Enclosure | None]:
+    """Probabilities at many points, as :func:`certify` has them; None where that takes more bits.
+
+    ``compute`` is asked at one precision. Proposes: who is asked again.
+    """
+    found: list[Enclosure | None] = []
+    with precision(bits_for(digits) + lost_bits):
+        for point in points:
+            answer = None
+            with suppress(ArithmeticError):  # floats, which propose, do not reach there
+                value = compute(point)
+                answer = to_enclosure(value, method).within(Fraction(0), Fraction(1))
+            found.append(answer if answer and answer.digits >= digits else None)
+    return found
 
 
 def enclosed(

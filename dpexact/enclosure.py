@@ -106,7 +106,7 @@ class Enclosure:
 
     def short(self, reason: str) -> Enclosure:
         """The same interval, with what kept it from being narrower."""
-        return replace(self, reason=reason)
+        return self if reason == self.reason else replace(self, reason=reason)
 
     def relied_on(self, end: End) -> Enclosure:
         """The same interval, of a number whose ``end`` may be relied on."""

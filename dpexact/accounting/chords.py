@@ -99,7 +99,10 @@ class _Chord(NamedTuple):
 
 
 def _chord(known: Sequence[Known], place: int, side: int, target: arb) -> _Chord | None:
-    """From a place to one on that side of it, if delta is there on that side of the target."""
+    """From a place to one on that side of it, if delta is there on that side of the target.
+
+    Proposes: to which, as chords to all of them bound delta, and those to neighbours best.
+    """
     x, value = known[place]
     for leap in _LEAPS:
         other = place + side * leap
@@ -107,7 +110,6 @@ def _chord(known: Sequence[Known], place: int, side: int, target: arb) -> _Chord
             break
         end, beyond = known[other]
         fall = side * (value - beyond)
-        # proposes: which chord, as those of neighbours are the closest
         if fall > 0 and fall.rel_accuracy_bits() > _APART and side * (target - beyond) > 0:
             length = side * (end - x).expm1()
             return _Chord(fall / length, length)

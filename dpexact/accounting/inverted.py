@@ -321,16 +321,12 @@ class BallProfile(InvertedProfile):
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
         """By one precision for all; who lacks digits there is asked alone."""
-        found = [self.known(at, digits) for at in epsilons]
-        with balls.precision(balls.bits_for(digits) + self.lost_bits):
-            for i, at in enumerate(epsilons):
-                if found[i] is None and len(found) > 1:
-                    value = self._value(balls.ball(at))
-                    if value.is_finite():
-                        found[i] = balls.to_enclosure(value, self.method).within(ZERO, ONE)
-        pairs = zip(found, epsilons, strict=True)
-        # proposes: who is asked alone
-        return [a if a and a.digits >= digits else self.delta(at, digits) for a, at in pairs]
+        found = {at: self.known(at, digits) for at in epsilons}
+        rest = [at for at, answer in found.items() if answer is None]
+        if len(rest) > 1:
+            ask = self._value, map(balls.ball, rest), digits, self.method, self.lost_bits
+            found |= zip(rest, balls.levels(*ask), strict=True)
+        return [found[at] or self.delta(at, digits) for at in epsilons]
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         known = self.known(epsilon, digits)

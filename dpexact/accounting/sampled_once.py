@@ -87,19 +87,14 @@ class _SampledOnce(Profile):
         return self.deltas([epsilon], digits)[0]
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
-        found: dict[int, Enclosure] = {}
+        found: list[Enclosure | None] = [None] * len(epsilons)
         # proposes: whether one ball is all that is needed; where losses end answers may be exact
         if isinstance(self.base, BallProfile) and self.base.largest is None:
-            divergence = divergence_on_sample(self.base.delta_ball, self.q, self._way)
-            with balls.precision(balls.bits_for(digits) + self.base.lost_bits):
-                for i, at in enumerate(epsilons):
-                    ball = divergence(balls.ball(at))
-                    answer = balls.to_enclosure(ball, self.method) if ball.is_finite() else None
-                    # proposes: likewise
-                    if answer is not None and answer.digits >= digits:
-                        found[i] = answer.within(ZERO, ONE)
-        every = enumerate(epsilons)
-        return [found[i] if i in found else self._exactly(at, digits) for i, at in every]
+            value = divergence_on_sample(self.base.delta_ball, self.q, self._way)
+            points = map(balls.ball, epsilons)
+            found = balls.levels(value, points, digits, self.method, self.base.lost_bits)
+        each = zip(found, epsilons, strict=True)
+        return [answer or self._exactly(at, digits) for answer, at in each]
 
     def _exactly(self, epsilon: Real, digits: int) -> Enclosure:
         """From the profile of the base at an exact point."""
