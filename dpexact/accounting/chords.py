@@ -31,8 +31,9 @@ Known = tuple[arb, arb]
 
 #: Places that one polynomial is laid through.
 NODES: Final = 16
-#: Targets times their digits for each of those.
-_EACH: Final = 2_000
+#: Targets for which one more of those is worth it, and digits that it adds.
+_EACH: Final = 24
+_DIGITS: Final = 3
 #: How often values are asked for, and how many neighbours a chord may leap over.
 _TURNS: Final = 5
 _LEAPS: Final = (1, 2, 4, 8, 16, 32)
@@ -42,7 +43,7 @@ _APART: Final = 5
 
 def pieces(targets: int, digits: int) -> int:
     """Proposes: how many polynomials so many targets are worth, for so many digits."""
-    return 1 + targets * digits // _EACH
+    return 1 + min(targets // _EACH, digits // _DIGITS)
 
 
 def chebyshev(low: arb, high: arb, parts: int) -> list[arb]:
@@ -62,8 +63,10 @@ def located(
     current precision. Proposes: where to ask; what is asked there decides.
     """
     found: list[tuple[Enclosure | None, float]] = [(None, 0.0)] * len(targets)
-    guesses, every = _interpolated(known, targets), {x.fmpq(): (x, v) for x, v in known}
+    every = {x.fmpq(): (x, v) for x, v in known if v.is_finite()}
+    guesses = _interpolated(known, targets)
     for _ in range(_TURNS):
+        guesses = {i: x for i, x in guesses.items() if x.is_finite()}
         if not guesses:
             break
         asked = zip(guesses, values([*guesses.values()]), strict=True)

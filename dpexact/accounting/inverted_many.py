@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Fewer targets than this are answered one by one.
 _FEW: Final = 24
+#: Digits more of the ends, which may be next to the largest loss.
+_ENDS: Final = 12
 #: Digits of the values between which others lie, and of others, beyond those that decide.
 _SPARE: Final = 6
 _MOST_DIGITS: Final = 300
@@ -43,7 +45,7 @@ def shared_epsilons(
     found: dict[Real, Enclosure] = {}
     if len(logs) >= _FEW:
         order = sorted(logs, key=logs.__getitem__)
-        found = {at: profile.epsilon(at, digits) for at in (order[0], order[-1])}
+        found = {at: profile.epsilon(at, digits + _ENDS) for at in (order[0], order[-1])}
         if found[order[0]].upper < math.inf and found[order[0]].lower > 0:
             found |= _between(profile, order, found, digits)
     return [found[at] if at in found else profile.epsilon(at, digits) for at in deltas]
@@ -67,14 +69,15 @@ def _between(
 
     Proposes: likewise.
     """
-    low, high = Fraction(ends[order[-1]].lower), Fraction(ends[order[0]].upper)
-    top = profile.largest_loss(2 * digits).upper
+    first, high = Fraction(ends[order[-1]].lower), ends[order[0]]
+    top = profile.largest_loss(2 * digits + _ENDS).upper
+    last = Fraction(high.upper if high.upper < top else high.lower)
     with balls.precision(balls.bits_for(digits + _SPARE) + _GUARD_BITS):
-        places = _places(low, high, top, pieces(len(order), digits))
+        places = _places(first, last, top, pieces(len(order), digits))
+        if not all(x.is_finite() for x in places):  # too close to the largest loss
+            return {}
         values = profile.values(places, digits + _SPARE, order[0])
         known = [*zip(places, values, strict=True)]
-        if not all(v.is_finite() for v in values):
-            return {}
         most = digits + _SPARE - math.floor(min(0.0, math.log10(_steepness(known))))
         targets = [balls.ball(at) for at in order]
         found = located(

@@ -59,7 +59,9 @@ def test_values_that_are_not_known_decide_nothing():
         known = list(zip(places, kinked(places), strict=True))
         found = located(lambda at: [arb.nan() for _ in at], known, [arb(0.5)], 3, "chords")
         wide = located(lambda at: [arb(0.5, 0.4) for _ in at], known, [arb(0.5)], 3, "chords")
-    assert found == wide == [(None, 0.0)]
+        lost = [(x, arb.nan()) for x in places]
+        nothing = located(kinked, lost, [arb(0.5)], 3, "chords")
+    assert found == wide == nothing == [(None, 0.0)]
 
 
 def test_places_are_sorted_and_exact():

@@ -177,3 +177,18 @@ def test_epsilons_beyond_floats():
     for target, answer in zip(TARGETS, found, strict=True):
         assert answer.overlaps(Far().epsilon(target, 8))
         assert answer.digits >= 8
+
+
+def test_targets_far_below_the_others_are_met_too():
+    targets = [F(1, 3) ** k for k in range(1, 31)] + [F(1, 10**2000)]
+    found = epsilon("mix(1/2: gaussian(1), 1/2: laplace(1))", targets, 6)
+    assert all(answer.digits >= 6 for answer in found)
+
+
+def test_targets_next_to_the_largest_loss_share_values_for_few_digits(monkeypatch):
+    found, alone = profile(parse("laplace(1)^10")), []
+    found = getattr(found, "first", found)
+    ask = type(found).epsilon
+    monkeypatch.setattr(type(found), "epsilon", lambda *a: alone.append(a) or ask(*a))
+    found.epsilons([rational(F(4, 5) ** k / 10) for k in range(100)], 6)
+    assert len(alone) <= 4

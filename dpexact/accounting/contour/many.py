@@ -40,7 +40,7 @@ _NEWTON_STEPS: Final = 40
 #: Of fewer points no line is planned, where one of more was too much.
 _FEWEST: Final = 4
 #: So many targets are searched for each; of more the ends, and how far beyond them values lie.
-_ALONE: Final = 12
+_ALONE: Final = 48
 _END: Final = 1e-4
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
