@@ -217,6 +217,7 @@ class Piece:
             return log + np.log1p(-slope), slope - bend / (1 - slope)
         return log + np.log(-slope) - size, slope + bend / slope - 1
 
+    @np.errstate(all="ignore")  # what is not finite leads nowhere
     def looks(self, alphas: Sequence[Fraction], digits: int) -> dict[int, Look]:
         """Where those levels touch that do so on the piece."""
         aims = np.array([log_of(1 - a if self.below else a) for a in alphas])
