@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeVar
 
 import flint
 from flint import acb, arb, ctx, fmpq, fmpz
@@ -24,6 +24,8 @@ from dpexact.exactness import exp_fraction
 from dpexact.reals import Real
 from dpexact.ternary import Order
 from dpexact.tokens import shorten
+
+Point = TypeVar("Point")
 
 FLINT_VERSION: Final = str(flint.__FLINT_VERSION__)
 
@@ -135,6 +137,28 @@ def certify(
             return best.short(f"the value is below {TINY_TEXT} (or 0)")
         bits *= 2
     return best.short(f"{bits // 2} bits of precision did not suffice")
+
+
+def levels(
+    compute: Callable[[Point], arb],
+    points: Iterable[Point],
+    digits: int,
+    method: str,
+    lost_bits: int = 0,
+) -> list[Enclosure | None]:
+    """Probabilities at many points, as :func:`certify` has them; None where that takes more bits.
+
+    ``compute`` is asked at one precision. Proposes: who is asked again.
+    """
+    found: list[Enclosure | None] = []
+    with precision(bits_for(digits) + lost_bits):
+        for point in points:
+            answer = None
+            with suppress(ArithmeticError):  # floats, which propose, do not reach there
+                value = compute(point)
+                answer = to_enclosure(value, method).within(Fraction(0), Fraction(1))
+            found.append(answer if answer and answer.digits >= digits else None)
+    return found
 
 
 def enclosed(
@@ -329,7 +353,7 @@ def to_enclosure(x: arb, method: str = "") -> Enclosure:
     """The exact bounds of a finite ball; numbers beyond ``2^MAX_EXPONENT`` widen outward."""
     if not x.is_finite():
         raise ArithmeticError("the ball is not finite")
-    return Enclosure(_lower(x), -_lower(-x), method)
+    return Enclosure(_outward(x.lower(), -1), _outward(x.upper(), 1), method)
 
 
 def midpoint(x: arb) -> Fraction:
@@ -337,16 +361,15 @@ def midpoint(x: arb) -> Fraction:
     return Fraction(to_enclosure(x.mid()).lower)
 
 
-def _lower(x: arb) -> Bound:
-    """A bound not above any point of ``x``."""
-    mantissa, exponent = x.lower().man_exp()
-    size = int(exponent) + int(fmpz(mantissa).bit_length())
+def _outward(end: arb, side: int) -> Bound:
+    """The exact number ``end``, or where its exponent is too large one on that ``side`` of it."""
+    mantissa, exponent = map(int, end.man_exp())
+    size = exponent + mantissa.bit_length()
     if size < -MAX_EXPONENT:
-        return Fraction(0) if mantissa >= 0 else -TINY
+        return side * TINY if side * mantissa > 0 else Fraction(0)
     if size > MAX_EXPONENT:
-        return Fraction(1 << MAX_EXPONENT) if mantissa > 0 else -math.inf
-    m, e = int(mantissa), int(exponent)
-    return Fraction(m << e) if e >= 0 else Fraction(m, 1 << -e)
+        return side * math.inf if side * mantissa > 0 else Fraction(-side << MAX_EXPONENT)
+    return Fraction(mantissa << exponent) if exponent >= 0 else Fraction(mantissa, 1 << -exponent)
 
 
 def integral(

@@ -68,6 +68,8 @@ def _convert(value: RealLike) -> Real:
     """Of what is neither a real nor text."""
     if type(value) is int:
         return rational(value)
+    if type(value) is float and math.isfinite(value):
+        return rational(Fraction(value))
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
         raise InvalidInput(f"a truth value ({value}) is not a number; accepted: {ACCEPTED}")
     if isinstance(value, numbers.Integral) and hasattr(value, "__index__"):

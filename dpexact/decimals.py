@@ -16,6 +16,13 @@ Bound: TypeAlias = Fraction | float
 _SLOW_BITS: Final = 4096
 
 
+def at_most(a: Bound, b: Bound) -> bool:
+    """Whether ``a <= b``: in whole numbers, as this is asked of every answer."""
+    if type(a) is Fraction and type(b) is Fraction:
+        return a.numerator * b.denominator <= b.numerator * a.denominator
+    return a <= b
+
+
 def log_of(value: Fraction) -> float:
     """Proposes: about the natural logarithm of a positive ``value`` of any size, also next to 1."""
     if 1 < 2 * value < 4:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from dpexact.decimals import (
     Bound,
+    at_most,
     divided,
     float_down,
     float_up,
@@ -77,9 +78,11 @@ class Enclosure:
 
     def __post_init__(self) -> None:
         for bound in (self.lower, self.upper):
+            if type(bound) is Fraction:  # as nearly all are
+                continue
             if not isinstance(bound, Fraction) and bound not in (math.inf, -math.inf):
                 raise InvalidInput(f"bound {quoted(bound)} is not a Fraction or infinity")
-        if not self.lower <= self.upper:
+        if not at_most(self.lower, self.upper):
             raise InvalidInput(f"lower bound {self.lower} exceeds upper bound {self.upper}")
 
     @classmethod
@@ -103,14 +106,17 @@ class Enclosure:
 
     def short(self, reason: str) -> Enclosure:
         """The same interval, with what kept it from being narrower."""
-        return replace(self, reason=reason)
+        return self if reason == self.reason else replace(self, reason=reason)
 
     def relied_on(self, end: End) -> Enclosure:
         """The same interval, of a number whose ``end`` may be relied on."""
-        return replace(self, safe_end=end)
+        said = self.bound, self.theorem, self.at_least
+        return Enclosure(self.lower, self.upper, self.method, self.reason, end, *said)
 
     def as_bound(self, bound: Side, theorem: str) -> Enclosure:
         """The same interval, of a bound of what was asked about, by a theorem in words."""
+        if bound == self.bound and theorem == self.theorem:
+            return self
         safe_end = self.safe_end if bound == "exact" else bound
         return replace(self, bound=bound, theorem=theorem, safe_end=safe_end)
 
@@ -153,7 +159,7 @@ class Enclosure:
         Raises:
             Contradiction: they share no point.
         """
-        if self.lower < other.lower and other.upper < self.upper:
+        if not (at_most(other.lower, self.lower) or at_most(self.upper, other.upper)):
             return other
         lower, upper = max(self.lower, other.lower), min(self.upper, other.upper)
         if lower > upper:
@@ -167,7 +173,7 @@ class Enclosure:
         Raises:
             Contradiction: they share no point.
         """
-        if lowest <= self.lower and self.upper <= highest:
+        if at_most(lowest, self.lower) and at_most(self.upper, highest):
             return self
         found = self.meet(Enclosure(lowest, highest, "the known range"))
         return replace(self, lower=found.lower, upper=found.upper)

@@ -17,7 +17,7 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.profile import Profile
-from dpexact.decimals import Bound, format_decimal
+from dpexact.decimals import format_decimal
 from dpexact.enclosure import Enclosure
 from dpexact.exactness import exact_ratio
 from dpexact.kept import cached_property
@@ -222,8 +222,17 @@ class InvertedProfile(Profile):
 
     @property
     def is_smooth(self) -> bool:
-        """Proposes: whether epsilon is sooner interpolated between neighbours than searched."""
+        """Proposes: whether epsilon is sooner interpolated between neighbours than searched.
+
+        Only of what is convex in ``e^epsilon``.
+        """
         return False
+
+    def values(self, places: Sequence[arb], digits: int, least: Real) -> list[arb]:
+        """Delta at each of some exact places, hardly below ``least``; not finite where unknown."""
+        found = self.deltas([rational(balls.midpoint(x)) for x in places], digits)
+        with balls.precision(balls.bits_for(digits)):
+            return [balls.ball(a.lower).union(balls.ball(a.upper)) for a in found]
 
     def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
         if not self.is_smooth:
@@ -253,18 +262,18 @@ class InvertedProfile(Profile):
         """``delta(epsilon)`` when no finite loss exceeds ``epsilon``, else ``None``."""
         if self.largest is None:
             return None
-        below = epsilon.fraction is not None and epsilon.fraction < self._least_largest
+        with balls.precision(_COARSE_BITS):
+            below = balls.ball(epsilon) < self._least_largest
         if below or not _at_least(epsilon, self.largest):
             return None
         return self.infinite.enclose(digits, self.method)
 
     @cached_property
-    def _least_largest(self) -> Bound:
+    def _least_largest(self) -> arb:
         """A lower bound of the largest loss: most points are below it."""
         assert self.largest is not None
         with balls.precision(_COARSE_BITS):
-            largest = balls.ball(self.largest)
-            return balls.to_enclosure(largest).lower if largest.is_finite() else -math.inf
+            return balls.ball(self.largest).lower()
 
 
 class BallProfile(InvertedProfile):
@@ -291,12 +300,36 @@ class BallProfile(InvertedProfile):
         lost = self.infinite.ball()
         return lost + (1 - lost) * self.finite_ball(epsilon)
 
+    def values(self, places: Sequence[arb], digits: int, least: Real) -> list[arb]:
+        with balls.precision(balls.bits_for(digits) + self.lost_at(least)):
+            return [self._value(x) for x in places]
+
+    def _value(self, epsilon: arb) -> arb:
+        """:meth:`delta_ball`, not finite where floats, which propose, do not reach."""
+        try:
+            return self.delta_ball(epsilon)
+        except ArithmeticError:
+            return arb.nan()
+
     def lower_ball(self, epsilon: arb) -> arb:
         """About :meth:`delta_ball` and at most that, where less work gives it."""
         return self.delta_ball(epsilon)
 
+    def known(self, epsilon: Real, digits: int) -> Enclosure | None:
+        """``delta(epsilon)`` where no ball is asked for it."""
+        return self.only_infinite(epsilon, digits)
+
+    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
+        """By one precision for all; who lacks digits there is asked alone."""
+        found = {at: self.known(at, digits) for at in epsilons}
+        rest = [at for at, answer in found.items() if answer is None]
+        if len(rest) > 1:
+            ask = self._value, map(balls.ball, rest), digits, self.method, self.lost_bits
+            found |= zip(rest, balls.levels(*ask), strict=True)
+        return [found[at] or self.delta(at, digits) for at in epsilons]
+
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        known = self.only_infinite(epsilon, digits)
+        known = self.known(epsilon, digits)
         if known is not None:
             return known
         return balls.certify(

@@ -126,6 +126,8 @@ class LaplaceProduct(BallProfile):
         below = balls.ball(self.largest) - epsilon
         if below <= 0:
             return arb(0)
+        if self.parts.count == 1:
+            return -(-below.max(arb(0)) / 2).expm1()
         return Route(self.parts, float(below.mid())).delta(epsilon)
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
@@ -142,7 +144,18 @@ class LaplaceProduct(BallProfile):
                         found[at] = balls.to_enclosure(whole, self.method).within(ZERO, ONE)
         # proposes: who is asked alone
         found = {at: answer for at, answer in found.items() if answer.digits >= digits}
-        return [found[at] if at in found else self.delta(at, digits) for at in epsilons]
+        rest = [at for at in epsilons if at not in found]
+        found |= zip(rest, super().deltas(rest, digits), strict=True)
+        return [found[at] for at in epsilons]
+
+    def values(self, places: Sequence[arb], digits: int, least: Real) -> list[arb]:
+        points = [reals.rational(balls.midpoint(x)) for x in places]
+        with balls.precision(balls.bits_for(digits)):
+            found, lost = shared(self.parts, points, digits), self.infinite.ball()
+            every = zip(points, places, strict=True)
+            return [
+                lost + (1 - lost) * found[at] if at in found else self._value(x) for at, x in every
+            ]
 
     @property
     def is_smooth(self) -> bool:

@@ -6,7 +6,7 @@ Proposes: places, steps and digits; whatever they are, the values there bound it
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -21,6 +21,23 @@ _LN2: Final = math.log(2)
 #: Steps of Newton's method along a polynomial, and what is no step any more.
 _NEWTON_STEPS: Final = 8
 _SAME: Final = 1e-14
+#: How often places grow from 1, binary digits of the least distance from it, and what is large.
+_WIDENINGS: Final = 44  # to 2^947, which is a float
+_LEAST: Final = 40
+_LARGE: Final = 0.1
+#: Odds beyond all others.
+_FAR: Final = 1e9
+#: Bits of a place beyond those of its distance from the ends of its interval.
+_FINER_BITS: Final = 12
+#: Places of a polynomial, less one.
+_NODES: Final = 16
+#: Places of a piece where levels are looked up, steps from there, and how far off they lead.
+_GRID: Final = 64
+_CLOSER: Final = 4
+_MEANT: Final = 1e-9
+_CLEAR: Final = 1e-5
+#: Coefficients that tell how smooth it is.
+_LAST: Final = 3
 #: What a place may be off, as a multiple of what is known of that; and how near is near.
 DOUBT: Final = 3
 _NEAR: Final = 0.3
@@ -136,3 +153,93 @@ class Curve:
             if abs(at - before) < _SAME:
                 break
         return self.reach * at, height, bend / self.reach**2
+
+
+def outward(total: float) -> Iterator[Fraction]:
+    """Places from 1 on: twice as far in two steps up to 2, then by growing powers of 2.
+
+    Proposes: a first distance of losses, which are about as large as the total variation. What is
+    much farther out takes longer, and says nothing.
+    """
+    least = max(math.ceil(math.log2(total)), -_LEAST) if 0 < total < _LARGE else 0
+    yield from (1 + Fraction(2) ** k * half / 2 for k in range(least, 0) for half in (2, 3))
+    x = 2
+    for step in range(1, _WIDENINGS + 1):
+        yield Fraction(x)
+        x <<= step
+
+
+def odds(share: Fraction) -> float:
+    """The logarithm of ``share / (1 - share)``.
+
+    Proposes: where levels and slopes stand to each other.
+    """
+    if not 0 < share < 1:
+        return _FAR if share > 0 else -_FAR
+    return log_of(share) - log_of(1 - share)
+
+
+def row_between(left: Fraction, right: Fraction) -> list[Fraction]:
+    """Proposes: places whose logarithms are about those at which a polynomial is well known."""
+    start, width = log_of(left), log_of(right) - log_of(left)
+    inside = (start + width * (1 - math.cos(math.pi * k / _NODES)) / 2 for k in range(1, _NODES))
+    return [left, *(short_between(Fraction(math.exp(at)), left, right) for at in inside), right]
+
+
+def short_between(x: Fraction, left: Fraction, right: Fraction) -> Fraction:
+    """Proposes: a short number near ``x``, strictly between two others."""
+    if not left < x < right:
+        return (left + right) / 2
+    unit = Fraction(2) ** (math.floor(log_of(min(x - left, right - x)) / _LN2) - _FINER_BITS)
+    near = round(x / unit) * unit
+    return near if left < near < right else (left + right) / 2
+
+
+class Piece:
+    """The logarithm of the profile as a polynomial in the size of ``log x``, on one side of 1.
+
+    Proposes: where many levels touch.
+    """
+
+    def __init__(self, places: Sequence[Fraction], heights: Sequence[float]) -> None:
+        logs = np.array([log_of(x) for x in places])
+        self.below = bool(logs[0] + logs[-1] < 0)
+        fit = np.polynomial.Chebyshev.fit(np.abs(logs), np.log(heights), len(logs) - 1)
+        self._fits = fit, fit.deriv(), fit.deriv(2)
+        # of what is smooth the last coefficients are small: by so much the slope may be off
+        self._doubt = float(np.abs(fit.deriv().coef[-_LAST:]).sum() * fit.mapparms()[1])
+        self._ends: tuple[float, float] = (float(min(abs(logs))), float(max(abs(logs))))
+
+    def _odds(self, size: Floats) -> tuple[Floats, Floats]:
+        """The logarithm of the level that touches there, or of what it is below 1; its slope."""
+        log, slope, bend = (fit(size) for fit in self._fits)
+        if self.below:
+            return log + np.log1p(-slope), slope - bend / (1 - slope)
+        return log + np.log(-slope) - size, slope + bend / slope - 1
+
+    @np.errstate(all="ignore")  # what is not finite leads nowhere
+    def looks(self, alphas: Sequence[Fraction], digits: int) -> dict[int, Look]:
+        """Where those levels touch that do so on the piece."""
+        aims = np.array([log_of(1 - a if self.below else a) for a in alphas])
+        grid = np.linspace(*self._ends, _GRID)
+        known = self._odds(grid)[0]
+        met = np.flatnonzero((known[-1] <= aims) & (aims <= known[0]))
+        at = np.interp(-aims[met], -known, grid)
+        for _ in range(_CLOSER):
+            value, slope = self._odds(at)
+            at = np.clip(at - (value - aims[met]) / slope, *self._ends)
+        log, slope, bend = (fit(at) for fit in self._fits)
+        scales = np.exp(log - at if self.below else log)
+        bends = scales * (bend + slope * slope - slope)
+        values = -slope * scales if self.below else -np.expm1(log) + slope * scales
+        found: dict[int, Look] = {}
+        doubts = DOUBT * np.abs(self._doubt / (slope * self._odds(at)[1])) + _MEANT
+        rows = zip(met, at, bends, scales, values, doubts, strict=True)
+        for i, place, bend_, scale, value_, doubt in rows:
+            goal = goal_of(float(value_), float(bend_), digits)
+            # where much is in doubt there may be a kink, which polynomials do not meet
+            if doubt < _CLEAR and bend_ > 0 and scale > 0:
+                centre = Fraction(math.exp(-place if self.below else place))
+                ask = (max(goal, float(doubt)), float(bend_), float(scale), goal)
+                found[int(i)] = Look(alphas[i], centre, *ask)
+        return found

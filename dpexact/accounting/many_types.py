@@ -32,7 +32,7 @@ from dpexact import balls
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.contour.product import Product
 from dpexact.accounting.pairs.pair import Masses, Pair, TooExpensive, chernoff_constant
-from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.accounting.tangents import Tangent, TangentProfile
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
@@ -87,6 +87,9 @@ class ManyTypes(TangentProfile):
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         self._tilted(lambda: balls.approximate(epsilon))
         return super().delta(epsilon, digits)
+
+    # each has a tilt of its own
+    deltas = Profile.deltas
 
     def _epsilon(self, delta: Real, digits: int, begin: Fraction = _BEGIN) -> Enclosure:
         with balls.precision(_FLOAT_BITS):

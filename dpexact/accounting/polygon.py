@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import islice, pairwise
 from typing import Final
@@ -19,7 +19,18 @@ import numpy as np
 
 from dpexact import reals
 from dpexact.accounting.dual import below_one, bounds
-from dpexact.accounting.looks import DOUBT, LARGEST_STEP, Curve, Look, goal_of
+from dpexact.accounting.looks import (
+    DOUBT,
+    LARGEST_STEP,
+    Curve,
+    Look,
+    Piece,
+    goal_of,
+    odds,
+    outward,
+    row_between,
+    short_between,
+)
 from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
@@ -28,22 +39,16 @@ DeltasAt = Callable[[Sequence[Real], int], list[Enclosure]]
 """``deltas_at(epsilons, digits)``: enclosures of ``delta`` at each of them."""
 
 _ONE: Final = Fraction(1)
-_LN2: Final = math.log(2)
 _SHORT: Final = "no supporting lines were close enough"
 #: By how much values without the digits that were asked for must narrow an answer; and how often
 #: they may not, and may say nothing at all.
 _WORTH: Final = Fraction(3, 4)
 _IDLE: Final = 2
 _PATIENCE: Final = 6
-#: Digits of the polygon, and how often it is widened and made finer.
+#: Digits of the polygon, and how often it is made finer.
 _SKETCH_DIGITS: Final = 6
 _FEWEST: Final = 3
 _SPARE: Final = 4
-_WIDENINGS: Final = 44  # to 2^947, which is a float
-#: Binary digits of the least distance from 1 at which it begins.
-_LEAST: Final = 40
-#: Total variation of losses that are large.
-_LARGE: Final = 0.1
 _REFINEMENTS: Final = 40
 #: By how much ``log(slope/(1 - slope))`` may change at a corner that levels touch.
 _BEND: Final = 0.15
@@ -54,6 +59,11 @@ _TURNS: Final = 2
 _SHARP: Final = 1e-3
 #: Corners through which a polynomial is laid, half of them on a side.
 _HALF: Final = 3
+#: So many levels are worth polynomials between so many corners each, through values of so many
+#: digits.
+_MANY: Final = 100
+_PIECE: Final = 6
+_FINE_DIGITS: Final = 15
 #: Rounds of three values about each maximum.
 _ROUNDS: Final = 14
 #: Rounds after which each is to narrow an answer by that.
@@ -61,10 +71,6 @@ _USUAL: Final = 3
 _QUICK: Final = Fraction(1, 10)
 #: Heights that a maximum is looked for in.
 _PLAIN, _BELOW, _NEAR_ONE = range(3)
-#: Odds beyond all others.
-_FAR: Final = 1e9
-#: Bits of a place beyond those of its distance from the ends of its interval.
-_FINER_BITS: Final = 12
 
 
 def trade_offs(
@@ -93,7 +99,9 @@ def trade_offs(
     ]
     for i, answer in at_one.items():
         found[i] = found[i].meet(answer.labelled(method))
-    looks = {i: polygon.look(alphas[i], digits) for i, a in enumerate(found) if a.digits < digits}
+    left = [i for i, a in enumerate(found) if a.digits < digits]
+    looks: dict[int, Look | None] = dict(polygon.looks(left, digits) if len(left) > _MANY else {})
+    looks |= {i: polygon.look(alphas[i], digits) for i in left if i not in looks}
     for turn in range(_ROUNDS):
         asked = {i: look for i, look in looks.items() if look is not None}
         looks = {}
@@ -119,20 +127,6 @@ def trade_offs(
     return [a if a.digits >= digits else a.short(_SHORT) for a in found]
 
 
-def _outward(total: float) -> Iterator[Fraction]:
-    """Places from 1 on: twice as far in two steps up to 2, then by growing powers of 2.
-
-    Proposes: a first distance of losses, which are about as large as the total variation. What is
-    much farther out takes longer, and says nothing.
-    """
-    least = max(math.ceil(math.log2(total)), -_LEAST) if 0 < total < _LARGE else 0
-    yield from (1 + Fraction(2) ** k * half / 2 for k in range(least, 0) for half in (2, 3))
-    x = 2
-    for step in range(1, _WIDENINGS + 1):
-        yield Fraction(x)
-        x <<= step
-
-
 def _narrower(found: Enclosure, before: Enclosure, share: Fraction | int) -> bool:
     """Proposes: whether more values of as many digits are worth their work."""
     return found.upper - found.lower <= (before.upper - before.lower) * share
@@ -147,7 +141,7 @@ class _Polygon:
     def __init__(self, forward: DeltasAt, reverse: DeltasAt, alphas: Sequence[Enclosure]) -> None:
         self.forward, self.reverse = forward, reverse
         self.alphas = alphas
-        self.levels = np.array([_odds(Fraction(a.lower)) for a in alphas])
+        self.levels = np.array([odds(Fraction(a.lower)) for a in alphas])
         self.xs: list[Fraction] = []
         self.values: dict[Fraction, Enclosure] = {}
         self.asked: dict[Fraction, int] = {}
@@ -164,7 +158,7 @@ class _Polygon:
         self.add([_ONE])
         room = max(float(1 - self.values[_ONE].upper), float(min(a.lower for a in alphas)))
         self.lost = max(0, math.floor(-math.log10(room))) if room > 0 else 0
-        self.left, self.right = (_outward(float(self.values[_ONE].upper)) for _ in range(2))
+        self.left, self.right = (outward(float(self.values[_ONE].upper)) for _ in range(2))
         self.add([1 / next(self.left), next(self.right)])
 
     def ask(self, xs: Sequence[Fraction], digits: int) -> list[Enclosure]:
@@ -203,7 +197,7 @@ class _Polygon:
         falls = {
             (x, y): self._falls[x, y]
             if (x, y) in self._falls and fresh.isdisjoint((x, y))
-            else _odds((self._known[x][0] - self._known[y][0]) / (y - x))
+            else odds((self._known[x][0] - self._known[y][0]) / (y - x))
             for x, y in pairwise(self.xs)
         }
         self._falls, self.slopes = falls, np.array([*falls.values()])
@@ -215,17 +209,17 @@ class _Polygon:
         """Until every level touches a corner inside, or is known without."""
         waiting = sorted(self.alphas, key=lambda alpha: alpha.lower)
         while True:
-            while waiting and self.slopes[-1] > _odds(Fraction(waiting[0].lower)):
+            while waiting and self.slopes[-1] > odds(Fraction(waiting[0].lower)):
                 if self.known(waiting[0]).digits < digits:
                     break
                 waiting.pop(0)
-            while waiting and self.slopes[0] < _odds(Fraction(waiting[-1].lower)):
+            while waiting and self.slopes[0] < odds(Fraction(waiting[-1].lower)):
                 if self.known(waiting[-1]).digits < digits:
                     break
                 waiting.pop()
             if not waiting:
                 return
-            low, high = (_odds(Fraction(waiting[end].lower)) for end in (0, -1))
+            low, high = (odds(Fraction(waiting[end].lower)) for end in (0, -1))
             more = [1 / x for x in islice(self.left, 1)] if self.slopes[0] < high else []
             more += islice(self.right, 1) if self.slopes[-1] > low else []
             if not (more and self.add(more)):
@@ -274,7 +268,7 @@ class _Polygon:
 
     def corner(self, alpha: Enclosure) -> int:
         """The one that a level touches."""
-        return int(np.searchsorted(-self.slopes, -_odds(Fraction(alpha.lower))))
+        return int(np.searchsorted(-self.slopes, -odds(Fraction(alpha.lower))))
 
     def _beside(self, k: int, sharp: bool, closest: float) -> list[Fraction]:
         """Places in the intervals beside a corner: the middle and, at kinks, where chords cross."""
@@ -286,11 +280,11 @@ class _Polygon:
             if right > 2 * left:
                 middle = Fraction(math.exp((self.logs[i] + self.logs[i + 1]) / 2))
             if width > closest:
-                found.append(_short(middle, left, right))
+                found.append(short_between(middle, left, right))
             # a kink must be met as closely as the answer, what is beside it half as closely
             if sharp and width > closest**2 and 0 < i < len(self.xs) - 2:
                 crossing = self._crossing(i)
-                found += [] if crossing is None else [_short(crossing, left, right)]
+                found += [] if crossing is None else [short_between(crossing, left, right)]
         return found
 
     def _crossing(self, i: int) -> Fraction | None:
@@ -329,6 +323,29 @@ class _Polygon:
         step = min(max(goal, DOUBT * abs(at - rough[0])), LARGEST_STEP)
         scale = max(float(min(place, _ONE)) if kind == _NEAR_ONE else scale, sys.float_info.min)
         return Look(level, place * Fraction(growth), step, bend, scale, goal)
+
+    def looks(self, levels: Sequence[int], digits: int) -> dict[int, Look]:
+        """Likewise of many, by polynomials through values between the corners that they touch."""
+        corners = [self.corner(self.alphas[i]) for i in levels]
+        low, high = max(min(corners) - 1, 0), min(max(corners) + 1, len(self.xs) - 1)
+        one = self.xs.index(_ONE)
+        cuts = {*range(low, high, _PIECE), high} | ({one} if low < one < high else set())
+        rows = [row_between(self.xs[a], self.xs[b]) for a, b in pairwise(sorted(cuts))]
+        every = sorted({x for row in rows for x in row})
+        values = dict(zip(every, self.ask(every, _FINE_DIGITS + self.lost), strict=True))
+        alphas, found = [Fraction(self.alphas[i].lower) for i in levels], dict[int, Look]()
+        for row in rows:
+            heights = [float(self._of_profile(x, values[x])) for x in row]
+            if min(heights) > 0:
+                looks = Piece(row, heights).looks(alphas, digits)
+                found |= {levels[k]: look for k, look in looks.items()}
+        return found
+
+    @staticmethod
+    def _of_profile(x: Fraction, found: Enclosure) -> Fraction:
+        """About the value of the profile that was asked for that of ``D``."""
+        middle = Fraction(found.lower + found.upper) / 2
+        return middle if x >= 1 else (middle - 1 + x) / x
 
     def _kind(self, k: int) -> int:
         """Which heights floats resolve about a corner: of ``D``, ``D - 1 + x`` or ``D - 1``.
@@ -370,22 +387,3 @@ class _Polygon:
             for i in group:
                 found[i] = [(x, values[x]) for x in places[i]]
         return found
-
-
-def _odds(share: Fraction) -> float:
-    """The logarithm of ``share / (1 - share)``.
-
-    Proposes: where levels and slopes stand to each other.
-    """
-    if not 0 < share < 1:
-        return _FAR if share > 0 else -_FAR
-    return log_of(share) - log_of(1 - share)
-
-
-def _short(x: Fraction, left: Fraction, right: Fraction) -> Fraction:
-    """Proposes: a short number near ``x``, strictly between two others."""
-    if not left < x < right:
-        return (left + right) / 2
-    unit = Fraction(2) ** (math.floor(log_of(min(x - left, right - x)) / _LN2) - _FINER_BITS)
-    near = round(x / unit) * unit
-    return near if left < near < right else (left + right) / 2

@@ -20,6 +20,7 @@ from dpexact import balls, reals
 from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
+from dpexact.kept import cached_property
 from dpexact.reals import Real
 from dpexact.ternary import Order
 
@@ -31,7 +32,7 @@ GLANCE: Final = 3
 ENOUGH: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class InfiniteLoss:
     """The mass of infinite privacy loss, ``1 - prod (1 - delta_i)^(k_i)``.
 
@@ -45,7 +46,7 @@ class InfiniteLoss:
         """Whether the mass is 1: some mechanism reveals everything."""
         return any(delta.fraction == 1 for delta, _ in self.masses)
 
-    @property
+    @cached_property
     def fraction(self) -> Fraction | None:
         """The exact mass when rational and small enough to write out."""
         if self.is_certain:

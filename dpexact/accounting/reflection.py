@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import Final
 
 from flint import arb
@@ -25,9 +26,9 @@ from dpexact.reals import Real
 
 #: Digits of delta that mostly tell it from the target.
 _GLANCE: Final = 2
-#: So many points are looked at together, and digits of the least of them.
-_TOGETHER: Final = 8
-_LEAST_DIGITS: Final = 20
+#: So many points are looked at together, and bits of the least of them.
+_TOGETHER: Final = 32
+_LEAST_BITS: Final = 96
 #: The direction whose pair has its laws exchanged.
 OPPOSITE: Final[dict[Direction, Direction]] = {"remove": "add", "add": "remove", "both": "both"}
 
@@ -110,8 +111,9 @@ def _least(numbers: Sequence[Real]) -> Real:
     """About the least of some that are not negative, and at most that; of one that itself."""
     if len(numbers) == 1:
         return numbers[0]
-    found = (balls.enclosed(x, _LEAST_DIGITS, Fraction(0)).lower for x in numbers)
-    return reals.rational(Fraction(min(found)))
+    with balls.precision(_LEAST_BITS):
+        least = reduce(arb.min, (balls.ball(x).lower() for x in numbers)).max(arb(0))
+        return _at_least(balls.to_enclosure(least)) if least.is_finite() else reals.ZERO
 
 
 def _at_least(found: Enclosure) -> Real:

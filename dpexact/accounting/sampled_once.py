@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from flint import arb
@@ -84,16 +84,17 @@ class _SampledOnce(Profile):
         """The loss on a sample where that of the step is ``x``."""
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        return self.deltas([epsilon], digits)[0]
+
+    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
+        found: list[Enclosure | None] = [None] * len(epsilons)
         # proposes: whether one ball is all that is needed; where losses end answers may be exact
         if isinstance(self.base, BallProfile) and self.base.largest is None:
-            divergence = divergence_on_sample(self.base.delta_ball, self.q, self._way)
-            with balls.precision(balls.bits_for(digits) + self.base.lost_bits):
-                ball = divergence(balls.ball(epsilon))
-                found = balls.to_enclosure(ball, self.method) if ball.is_finite() else None
-            # proposes: likewise
-            if found is not None and found.digits >= digits:
-                return found.within(ZERO, ONE)
-        return self._exactly(epsilon, digits)
+            value = divergence_on_sample(self.base.delta_ball, self.q, self._way)
+            points = map(balls.ball, epsilons)
+            found = balls.levels(value, points, digits, self.method, self.base.lost_bits)
+        each = zip(found, epsilons, strict=True)
+        return [answer or self._exactly(at, digits) for answer, at in each]
 
     def _exactly(self, epsilon: Real, digits: int) -> Enclosure:
         """From the profile of the base at an exact point."""
@@ -124,9 +125,17 @@ class _Remove(_SampledOnce):
         return self.q
 
     def epsilon(self, delta: Real, digits: int) -> Enclosure:
-        if delta == self.q or balls.order(delta, self.q) in (Order.ABOVE, Order.EQUAL):
-            return Enclosure.exact(ZERO, self.method)
-        found = self.base.epsilon(delta / self.q, digits + 2)
+        return self.epsilons([delta], digits)[0]
+
+    def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
+        most, none = (Order.ABOVE, Order.EQUAL), Enclosure.exact(ZERO, self.method)
+        low = [at for at in deltas if at != self.q and balls.order(at, self.q) not in most]
+        steps = self.base.epsilons([at / self.q for at in low], digits + 2)
+        found = {at: self._on_sample(step, digits) for at, step in zip(low, steps, strict=True)}
+        return [found.get(at, none) for at in deltas]
+
+    def _on_sample(self, found: Enclosure, digits: int) -> Enclosure:
+        """The loss on a sample where that of the step is what is found."""
         if found.is_exact and found.lower in (0, math.inf):
             return found.labelled(self.method)
         return self._image(found, self._loss, digits)

@@ -95,19 +95,19 @@ class TangentProfile(BallProfile):
     def finite_fraction(self, level: Fraction) -> Fraction | None:
         """The exact finite part of ``delta`` at ``e^epsilon = level``, if not too long."""
 
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        known = self.only_infinite(epsilon, digits)
-        if known is not None:
-            return known
-        exact = self.delta_fraction(epsilon)
-        if exact is not None:
-            return Enclosure.exact(exact, f"{self.method} (exact)")
-        return super().delta(epsilon, digits)
+    def known(self, epsilon: Real, digits: int) -> Enclosure | None:
+        exact = None
+        if (found := super().known(epsilon, digits)) is None:
+            exact = self.delta_fraction(epsilon)
+        return found if exact is None else Enclosure.exact(exact, f"{self.method} (exact)")
 
     def delta_fraction(self, epsilon: Real) -> Fraction | None:
         """The exact ``delta(epsilon)`` when everything is rational and of moderate size."""
-        lost, beside, level = self.infinite.fraction, self.beside.fraction, exp_fraction(epsilon)
-        if lost is None or beside is None or level is None:
+        level = exp_fraction(epsilon)
+        if level is None:
+            return None
+        lost, beside = self.infinite.fraction, self.beside.fraction
+        if lost is None or beside is None:
             return None
         finite = self.finite_fraction(level)
         return None if finite is None else lost + (1 - beside) * finite

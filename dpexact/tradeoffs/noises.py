@@ -7,6 +7,7 @@ That of the first is :math:`G_\mu(\alpha) = \Phi(\Phi^{-1}(1-\alpha) - \mu)`, pa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -48,9 +49,16 @@ class GaussianTradeoff(SymmetricCurve):
     def _enclose(self, alpha: Number, digits: int) -> Enclosure:
         if alpha in (0, 1) or self.mu.fraction == 0:
             return enclose_level(1 - alpha, digits, self.method)
-        return certify_level(
-            lambda: normal_cdf(quantile(ball(alpha)) - balls.ball(self.mu)), digits, self.method
-        )
+        return certify_level(lambda: self._ball(alpha), digits, self.method)
+
+    def _enclose_many(self, alphas: Sequence[Number], digits: int) -> list[Enclosure]:
+        if self.mu.fraction == 0:
+            return super()._enclose_many(alphas, digits)
+        known = balls.levels(self._ball, alphas, digits, self.method)
+        return [a or self._enclose(x, digits) for a, x in zip(known, alphas, strict=True)]
+
+    def _ball(self, alpha: Number) -> arb:
+        return normal_cdf(quantile(ball(alpha)) - balls.ball(self.mu))
 
     def slope(self, alpha: RealLike, digits: int = 15) -> Enclosure:
         """Enclose the derivative ``-e^(mu t - mu^2/2)`` at ``0 < alpha < 1``."""

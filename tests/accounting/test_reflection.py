@@ -191,7 +191,7 @@ def test_neighbours_are_proved_together() -> None:
     ask = Mirrored(found, found, lambda *at: calls.append(at) or True)
     points = [real(Fraction(k, 100)) for k in range(1, 801)]
     assert ask.deltas(points, 4) == found.deltas(points, 4)
-    assert len(calls) == 100
+    assert len(calls) == 25
 
 
 def test_the_point_of_neighbours_is_below_all_of_them() -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from flint import arb
 
 from dpexact import balls
+from dpexact.accounting.chords import chebyshev, located, pieces
 from dpexact.accounting.contour.inversion import Contour
 from dpexact.accounting.contour.planning import Plan, Query
 from dpexact.accounting.contour.product import Product
@@ -38,6 +39,9 @@ _SEARCHES: Final = 2
 _NEWTON_STEPS: Final = 40
 #: Of fewer points no line is planned, where one of more was too much.
 _FEWEST: Final = 4
+#: So many targets are searched for each; of more the ends, and how far beyond them values lie.
+_ALONE: Final = 48
+_END: Final = 1e-4
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
@@ -165,19 +169,41 @@ def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict
                     most = max(digits_of_delta(lines.product, end, digits) for end in ends) + _SPARE
                     plan = lines.planned(ends, most)
                     with precision(plan.bits):
-                        line, targets = lines.line(plan), [ball(at) for at in group]
-                        points = [arb(near[at]) for at in group]
-                        points = _searched(line, targets, lines.repeat, points, 10.0**-digits)
-                        answers = bracketed(line, targets, lines.repeat, points, 10.0**-digits)
-                    near |= {at: float(x) for at, x in zip(group, points, strict=True)}
+                        answers = _on_one(lines, lines.line(plan), group, near, digits)
+                    near |= {at: x for at, (_, x) in zip(group, answers, strict=True) if x > 0}
                     found |= {
                         at: answer.labelled(lines.method)
-                        for at, answer in zip(group, answers, strict=True)
+                        for at, (answer, _) in zip(group, answers, strict=True)
                         if answer is not None
                     }
             # proposes: whom to ask again, next to where the search led; the answers stand
             asked = [at for at in asked if at not in found]
     return found
+
+
+def _on_one(
+    lines: Solving, line: Contour, group: Sequence[Real], near: dict[Real, float], digits: int
+) -> list[tuple[Enclosure | None, float]]:
+    """Epsilon at targets that fall, on a line at its precision, as :func:`located` has it.
+
+    Proposes: likewise.
+    """
+    targets, repeat = [ball(at) for at in group], lines.repeat
+    points = [arb(near[at]) for at in group]
+    if len(group) > _ALONE:
+        aims, near_by = targets[:: len(group) - 1], points[:: len(group) - 1]
+        low, high = _searched(line, aims, repeat, near_by, _END)
+        low, high = (low * (1 - _END)).mid(), (high * (1 + _END)).mid()
+    # proposes: whether a search for each is less work
+    if len(group) <= _ALONE or not 0 < low < high:
+        return solved(line, targets, repeat, points, 10.0**-digits)
+
+    def values(points: Sequence[arb]) -> list[arb]:
+        return [part.enclosure() for part in line.terms(points, repeat)]
+
+    places = chebyshev(low, high, pieces(len(group), digits))
+    known = [*zip(places, values(places), strict=True)]
+    return located(values, known, targets, digits, lines.method)
 
 
 # --- on one line, at its precision ----------------------------------------------------------------
