@@ -31,10 +31,8 @@ FLINT_VERSION: Final = str(flint.__FLINT_VERSION__)
 
 #: Bits beyond the requested digits with which a computation starts.
 GUARD_BITS: Final = 32
-#: A computation gives up when it needs more than ``CAP_FACTOR`` times its first precision
-#: plus ``CAP_EXTRA`` bits.
-CAP_FACTOR: Final = 16
-CAP_EXTRA: Final = 4096
+#: A computation gives up beyond ``CAP_FACTOR`` times its first precision and ``CAP_EXTRA`` bits.
+CAP_FACTOR, CAP_EXTRA = 16, 4096
 #: Numbers outside ``2^(+-MAX_EXPONENT)`` (about 1e(+-300,000)) are not turned into fractions.
 MAX_EXPONENT: Final = 1_000_000
 TINY: Final = Fraction(1, 1 << MAX_EXPONENT)
@@ -46,7 +44,6 @@ AROUND: Final = UNIT.union(arb(-1))
 
 #: Bits with which a bound is compared with a level.
 _COMPARING: Final = 96
-
 _LOCK: Final = threading.Lock()
 #: The thread that holds the lock.
 _owner: int | None = None
@@ -109,9 +106,8 @@ def certify(
 
     ``compute`` must return a ball that contains the true value at any precision. ``[lowest,
     highest]`` are bounds known beforehand; ``lost_bits`` is how much precision ``compute`` is
-    expected to lose. Beyond a cap on the precision nothing is tried: the enclosure is as wide as it
-    is, and says so. ``cap``, in bits, stands in place of the cap that follows from ``digits``,
-    lower or higher; the first attempt is made even above it.
+    expected to lose. Beyond ``cap`` bits, or what follows from ``digits``, nothing is tried but the
+    first time: the enclosure is as wide as it is, and says so.
 
     Raises:
         Contradiction: balls of two precisions, or a ball and the known bounds, share no point.
@@ -146,17 +142,16 @@ def levels(
     method: str,
     lost_bits: int = 0,
 ) -> list[Enclosure | None]:
-    """Probabilities at many points, as :func:`certify` has them; None where that takes more bits.
+    """Probabilities at many points, by one precision; None where :func:`certify` takes more.
 
-    ``compute`` is asked at one precision. Proposes: who is asked again.
+    Proposes: who is asked again.
     """
     found: list[Enclosure | None] = []
     with precision(bits_for(digits) + lost_bits):
         for point in points:
             answer = None
             with suppress(ArithmeticError):  # floats, which propose, do not reach there
-                value = compute(point)
-                answer = to_enclosure(value, method).within(Fraction(0), Fraction(1))
+                answer = to_enclosure(compute(point), method).within(Fraction(0), Fraction(1))
             found.append(answer if answer and answer.digits >= digits else None)
     return found
 

@@ -78,9 +78,8 @@ class Enclosure:
 
     def __post_init__(self) -> None:
         for bound in (self.lower, self.upper):
-            if type(bound) is Fraction:  # as nearly all are
-                continue
-            if not isinstance(bound, Fraction) and bound not in (math.inf, -math.inf):
+            # nearly all are fractions, and that is told soonest
+            if type(bound) is not Fraction and bound not in (math.inf, -math.inf):
                 raise InvalidInput(f"bound {quoted(bound)} is not a Fraction or infinity")
         if not at_most(self.lower, self.upper):
             raise InvalidInput(f"lower bound {self.lower} exceeds upper bound {self.upper}")
