@@ -26,7 +26,6 @@ from dpexact.ternary import Order
 from dpexact.tokens import shorten
 
 Point = TypeVar("Point")
-
 FLINT_VERSION: Final = str(flint.__FLINT_VERSION__)
 
 #: Bits beyond the requested digits with which a computation starts.

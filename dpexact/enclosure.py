@@ -109,8 +109,7 @@ class Enclosure:
 
     def relied_on(self, end: End) -> Enclosure:
         """The same interval, of a number whose ``end`` may be relied on."""
-        said = self.bound, self.theorem, self.at_least
-        return Enclosure(self.lower, self.upper, self.method, self.reason, end, *said)
+        return self if end == self.safe_end else replace(self, safe_end=end)
 
     def as_bound(self, bound: Side, theorem: str) -> Enclosure:
         """The same interval, of a bound of what was asked about, by a theorem in words."""
