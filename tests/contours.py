@@ -3,11 +3,11 @@
 from fractions import Fraction
 
 from dpexact import balls
-from dpexact.accounting.contour.along import epsilons_along
-from dpexact.accounting.contour.inversion import Contour
-from dpexact.accounting.contour.planning import planned
-from dpexact.accounting.contour.product import Product
-from dpexact.accounting.contour.profile import MAX_WORK, ContourProfile
+from dpexact.accounting.engines.contour.along import epsilons_along
+from dpexact.accounting.engines.contour.inversion import Contour
+from dpexact.accounting.engines.contour.planning import planned
+from dpexact.accounting.engines.contour.product import Product
+from dpexact.accounting.engines.contour.profile import MAX_WORK, ContourProfile
 from dpexact.accounting.pairs.mixture import one_shift
 from dpexact.accounting.pairs.mixture_rules import Shape
 from dpexact.accounting.pairs.mixture_sums import Integrand

@@ -72,8 +72,8 @@ def epsilon_along(
     shared = counts[bisect_right(counts, _FEW - 1) :]
     rows = _plain(m)
     if rows is not None and shared and target.fraction not in (0, 1):
-        from dpexact.accounting.contour.along import epsilons_along
-        from dpexact.accounting.run_curve import run_curve
+        from dpexact.accounting.engines.contour.along import epsilons_along
+        from dpexact.accounting.engines.contour.run_curve import run_curve
 
         said = standing_of_points(m)
         ways = partial(run_curve, rows, direction=way)

@@ -14,8 +14,8 @@ from typing import Final
 from dpexact.accounting.calibration.edges import Edges
 from dpexact.accounting.calibration.question import OneEnd, Question
 from dpexact.accounting.calibration.search import Search
+from dpexact.accounting.calibration.targets import target_of
 from dpexact.accounting.standing import Standing, counted, standing, standing_of_points
-from dpexact.accounting.targets import target_of
 from dpexact.answers import delivered
 from dpexact.arguments import digits_in, direction_in
 from dpexact.conversion import RealLike

@@ -22,11 +22,11 @@ from flint import arb
 
 from dpexact import balls, mechanisms, reals
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.few_atoms import FewAtoms
+from dpexact.accounting.engines.few_atoms import FewAtoms
+from dpexact.accounting.engines.shuffled_batches import LargestOutput
 from dpexact.accounting.pairs.pair import Atom, chernoff_constant, log_chernoff
 from dpexact.accounting.profile import InfiniteLoss, Profile, in_direction
 from dpexact.accounting.renyi.query import enclose_renyi
-from dpexact.accounting.shuffled_batches import LargestOutput
 from dpexact.accounting.standing import ranges_alone, standing
 from dpexact.arguments import Direction
 from dpexact.decimals import Bound

@@ -29,9 +29,9 @@ import numpy as np
 from flint import arb
 
 from dpexact import balls
-from dpexact.accounting.closed_form import SinglePair
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.contour.product import Product
+from dpexact.accounting.engines.closed_form import SinglePair
+from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.pairs.binomial_shifts import BinomialShifts
 from dpexact.accounting.pairs.mixture import Grouped
 from dpexact.accounting.pairs.pair import Pair, TooExpensive
@@ -181,14 +181,14 @@ class CutGroups(Profile):
         return best
 
     def largest_loss(self, digits: int) -> Enclosure:
-        from dpexact.accounting.contour.profile import ContourProfile
+        from dpexact.accounting.engines.contour.profile import ContourProfile
 
         pairs = self.whole.everything(self.direction)
         return ContourProfile(pairs, self.infinite).largest_loss(digits)
 
     @property
     def _total_variation(self) -> Enclosure:
-        from dpexact.accounting.contour.profile import ContourProfile
+        from dpexact.accounting.engines.contour.profile import ContourProfile
 
         return ContourProfile(self.whole.everything(self.direction), self.infinite).total_variation
 

@@ -79,7 +79,7 @@ def symmetric_samples(mechanism: Mechanism) -> Profile:
     Raises:
         UnsupportedMechanism: no part is a sample, or not of Gaussians or finite laws.
     """
-    from dpexact.accounting.few_atoms import FewAtoms
+    from dpexact.accounting.engines.few_atoms import FewAtoms
 
     mechanism.relation()
     whole = Composition.of(

@@ -239,7 +239,7 @@ class InvertedProfile(Profile):
             return super().epsilons(deltas, digits)
         from dpexact.accounting.inverted_many import shared_epsilons
 
-        return shared_epsilons(self, deltas, digits)
+        return shared_epsilons(self, self.values, deltas, digits)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         start, limit = self.near(delta), self.infinite.near(delta)

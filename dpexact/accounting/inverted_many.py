@@ -7,21 +7,22 @@ hardly bends (:mod:`~dpexact.accounting.chords`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.chords import Known, chebyshev, located, pieces
+from dpexact.accounting.profile import Profile
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 
-if TYPE_CHECKING:
-    from dpexact.accounting.inverted import InvertedProfile
+Values = Callable[[Sequence[arb], int, Real], list[arb]]
+"""Delta at some exact places, to some digits, hardly below a target; not finite where unknown."""
 
 #: Fewer targets than this are answered one by one.
 _FEW: Final = 24
@@ -35,7 +36,7 @@ _GUARD_BITS: Final = 16
 
 
 def shared_epsilons(
-    profile: InvertedProfile, deltas: Sequence[Real], digits: int
+    profile: Profile, values: Values, deltas: Sequence[Real], digits: int
 ) -> list[Enclosure]:
     """Epsilon at each of many targets, of a profile that is convex in ``e^epsilon``.
 
@@ -47,11 +48,11 @@ def shared_epsilons(
         order = sorted(logs, key=logs.__getitem__)
         found = {at: profile.epsilon(at, digits + _ENDS) for at in (order[0], order[-1])}
         if found[order[0]].upper < math.inf and found[order[0]].lower > 0:
-            found |= _between(profile, order, found, digits)
+            found |= _between(profile, values, order, found, digits)
     return [found[at] if at in found else profile.epsilon(at, digits) for at in deltas]
 
 
-def _log_share(profile: InvertedProfile, delta: Real) -> float | None:
+def _log_share(profile: Profile, delta: Real) -> float | None:
     """About the logarithm of what is left to finite losses; None where nothing clearly is.
 
     Proposes: whom to ask together.
@@ -63,7 +64,11 @@ def _log_share(profile: InvertedProfile, delta: Real) -> float | None:
 
 
 def _between(
-    profile: InvertedProfile, order: Sequence[Real], ends: dict[Real, Enclosure], digits: int
+    profile: Profile,
+    values: Values,
+    order: Sequence[Real],
+    ends: dict[Real, Enclosure],
+    digits: int,
 ) -> dict[Real, Enclosure]:
     """Epsilon at those targets, sorted, for which values between the ends decide.
 
@@ -76,12 +81,11 @@ def _between(
         places = _places(first, last, top, pieces(len(order), digits))
         if not all(x.is_finite() for x in places):  # too close to the largest loss
             return {}
-        values = profile.values(places, digits + _SPARE, order[0])
-        known = [*zip(places, values, strict=True)]
+        known = [*zip(places, values(places, digits + _SPARE, order[0]), strict=True)]
         most = digits + _SPARE - math.floor(min(0.0, math.log10(_steepness(known))))
         targets = [balls.ball(at) for at in order]
         found = located(
-            lambda at: profile.values(at, min(most, _MOST_DIGITS), order[0]),
+            lambda at: values(at, min(most, _MOST_DIGITS), order[0]),
             known,
             targets,
             digits,

@@ -103,8 +103,8 @@ def _flipped(steps: dict[Mechanism, int], direction: Direction, average: Average
     """
     if average.flips == 1 or all(isinstance(part, UNFAILING) for _, part in average.parts):
         return average
-    from dpexact.accounting.contour.profile import ContourProfile
-    from dpexact.accounting.few_atoms import FewAtoms
+    from dpexact.accounting.engines.contour.profile import ContourProfile
+    from dpexact.accounting.engines.few_atoms import FewAtoms
 
     try:
         pairs = glanced(Composition.of(steps.items()), direction)
@@ -163,8 +163,8 @@ def repeated(mechanism: Mechanism, direction: Direction) -> list[Callable[[int],
 
 def _ranges(mechanism: Mechanism, direction: Direction) -> Profile:
     """Bounded ranges: the worst of their pairs, or the tighter of what they guarantee."""
-    from dpexact.accounting.bounded_range import BoundedRangeProfile
     from dpexact.accounting.classic.zcdp import ZCDPProfile
+    from dpexact.accounting.engines.bounded_range import BoundedRangeProfile
 
     if ranges_alone(mechanism):
         ((step, count),) = mechanism.steps().items()
@@ -194,7 +194,7 @@ def _with_ranges(mechanism: Mechanism, guarantee: Callable[[Real], Mechanism]) -
 
 def _permuted(mechanism: Mechanism, direction: Direction) -> Profile:
     """Shuffled batches of Gaussian noise, alone: a lower bound."""
-    from dpexact.accounting.shuffled_batches import ShuffledBatches as Batches
+    from dpexact.accounting.engines.shuffled_batches import ShuffledBatches as Batches
 
     match list(mechanism.steps().items()):
         case [(ShuffledBatches(inner, t), epochs)]:

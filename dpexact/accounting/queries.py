@@ -300,7 +300,7 @@ def epsilon_curve(
     ways, said = repeated(m, way), standing_of_points(m)
     shared: dict[int, Enclosure] = {}
     if ways is not None and target.fraction != 1:
-        from dpexact.accounting.contour.along import epsilons_along
+        from dpexact.accounting.engines.contour.along import epsilons_along
 
         answers = epsilons_along(lambda _: ways, repeats, target, wanted)
         shared = {n: stated(one, said) for n, one in zip(repeats, answers, strict=True)}

@@ -13,8 +13,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from dpexact import balls, reals
-from dpexact.accounting.closed_form import GaussianMixedWithResponse, OptimalComposition, SinglePair
 from dpexact.accounting.composition import Composition
+from dpexact.accounting.engines.closed_form import (
+    GaussianMixedWithResponse,
+    OptimalComposition,
+    SinglePair,
+)
 from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
 from dpexact.accounting.reflection import OPPOSITE, Mirrored, unproved
 from dpexact.arguments import Direction, Method
@@ -22,10 +26,10 @@ from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
 
 if TYPE_CHECKING:
-    from dpexact.accounting.contour.profile import ContourProfile
+    from dpexact.accounting.engines.contour.profile import ContourProfile
+    from dpexact.accounting.engines.rare.profile import RareProfile
     from dpexact.accounting.pairs.allocation import Allocation
     from dpexact.accounting.pairs.pair import Pair
-    from dpexact.accounting.rare.profile import RareProfile
 
 Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
 
@@ -56,7 +60,7 @@ def routed(
 
 def glanced(composition: Composition, direction: Direction) -> Profile:
     """One way by the route that takes it, with some work and nothing behind."""
-    from dpexact.accounting.contour.profile import ContourProfile
+    from dpexact.accounting.engines.contour.profile import ContourProfile
 
     ((way, faced),) = composition.ways(direction)
     found = _first(faced, way, "auto")
@@ -88,7 +92,7 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
             return CutGroups(composition, direction, lambda cut: _one_way(cut, direction, method))
 
     def lattice(share: int = 1) -> Profile:
-        from dpexact.accounting.lattice.profile import WORK, lattice_profile
+        from dpexact.accounting.engines.lattice.profile import WORK, lattice_profile
 
         return lattice_profile(composition, direction == "add", WORK // share)
 
@@ -107,7 +111,7 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
     # proposes: which engine is asked first; each encloses
     if windows is None or not windows.is_loud or windows.count == 1 or len(windows.rows) > 1:
         return behind
-    from dpexact.accounting.loud_samples import LoudSamples
+    from dpexact.accounting.engines.loud_samples import LoudSamples
 
     ask = *windows.rows[0], windows.add
     return FirstToReach(*[LoudSamples(*ask)] * LoudSamples.takes(*ask), behind)
@@ -117,8 +121,8 @@ def _windows(c: Composition, direction: Direction) -> RareProfile | None:
     """One Gaussian on samples, or several on rare ones: the engine that sorts losses by size."""
     if not 0 < len(c.samples) < _FEWEST_CLOUDED or c.noises or not c.is_sampled_gaussian:
         return None
-    from dpexact.accounting.rare.profile import RareProfile
-    from dpexact.accounting.rare.rows import Row
+    from dpexact.accounting.engines.rare.profile import RareProfile
+    from dpexact.accounting.engines.rare.rows import Row
 
     rows = tuple(Row(x.inner.noise, x.q, n) for x, n in c.samples if x.inner.noise is not None)
     found = RareProfile(rows, direction == "add", lines=c.kept.setdefault("rare", {}))
@@ -133,7 +137,7 @@ def _behind(
     lattice: Callable[..., Profile],
 ) -> Profile:
     """What is found, with more work and the lattice engine behind it."""
-    from dpexact.accounting.contour.profile import ContourProfile
+    from dpexact.accounting.engines.contour.profile import ContourProfile
 
     if isinstance(found, ContourProfile):
         if windows is None:
@@ -184,7 +188,7 @@ def _sampled_once(c: Composition, direction: Direction) -> Profile | None:
     ((sample, _),) = c.samples
     if sample.inner.samples:
         return None
-    from dpexact.accounting.sampled_once import sampled_once
+    from dpexact.accounting.engines.sampled_once import sampled_once
 
     inner = sample.inner.facing(direction)
     return sampled_once(_first(inner, direction, "auto"), sample.q, direction)
@@ -194,7 +198,7 @@ def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
     """Few steps of Laplace noise on samples: polynomials between the corners of the profile."""
     if len(c.samples) != 1 or not (c.is_on_laplace and replace(c, samples=[], masses=[]).is_empty):
         return None
-    from dpexact.accounting.laplace_cells import LaplaceCells
+    from dpexact.accounting.engines.laplace.cells import LaplaceCells
     from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 
     ((pair, count),) = replace(c, masses=[]).everything(direction)
@@ -210,7 +214,7 @@ def _responses(c: Composition, direction: Direction) -> Profile | None:
     """Different responses: counts on a lattice, meeting in the middle, or a grid of losses."""
     if c.others or c.apart or not c.is_finite:
         return None
-    from dpexact.accounting.heterogeneous.choose import different_responses
+    from dpexact.accounting.engines.heterogeneous.choose import different_responses
 
     return different_responses(tuple(c.responses.items()), c.infinite(add=False))
 
@@ -219,8 +223,8 @@ def _laplace(c: Composition, direction: Direction) -> Profile | None:
     """Laplace noise alone: finite sums if few, else contours and splits."""
     if c.others or c.responses or c.noises or c.apart:
         return None
-    from dpexact.accounting.laplace import LaplaceParts
-    from dpexact.accounting.laplace_split import laplace_profile
+    from dpexact.accounting.engines.laplace.split import laplace_profile
+    from dpexact.accounting.engines.laplace.sums import LaplaceParts
 
     return laplace_profile(LaplaceParts(tuple(c.laplace)), c.infinite(add=False))
 
@@ -229,10 +233,10 @@ def _single(c: Composition, direction: Direction) -> Profile | None:
     """One pair: its outcomes, tails beside infinite loss, transform, or truncated Laplace sums."""
     if len(c.apart) != 1 or not replace(c, apart=[], masses=[]).is_empty:
         return None
-    from dpexact.accounting.few_atoms import FiniteProfile
+    from dpexact.accounting.engines.few_atoms import FiniteProfile
+    from dpexact.accounting.engines.laplace.truncated import TruncatedLaplaceSums
     from dpexact.accounting.pairs.allocation import Allocation
     from dpexact.accounting.pairs.laplace import TruncatedLaplace
-    from dpexact.accounting.truncated_sums import TruncatedLaplaceSums
 
     ((pair, count),) = c.apart
     if count == 1 and (outcomes := pair.outcomes()):
@@ -248,7 +252,7 @@ def _single(c: Composition, direction: Direction) -> Profile | None:
 
 def _lattice_law(c: Composition, direction: Direction) -> Profile | None:
     """Finite laws, of one lattice or few outcomes, beside one or two steps of noise."""
-    from dpexact.accounting.lattice_law import lattice_law
+    from dpexact.accounting.engines.lattice_law import lattice_law
 
     return lattice_law(c, direction)
 
@@ -266,7 +270,7 @@ def _line(
     c: Composition, direction: Direction, pairs: Callable[[], Sequence[tuple[Pair, int]]]
 ) -> ContourProfile:
     """The contour of pairs, which shares what is known of them with that of the reverse."""
-    from dpexact.accounting.contour.profile import ContourProfile
+    from dpexact.accounting.engines.contour.profile import ContourProfile
 
     other = None if c.apart else c.kept.get(OPPOSITE[direction])
     found = ContourProfile(pairs() if other is None else (), c.infinite(add=direction == "add"))
@@ -289,7 +293,7 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
     if windows.count > 2:  # where floats lose the windows a long line may have all digits
         long = line.varied(_HEAVY_WORK, patient=False)
         return Fallback(windows.with_line(line, _GLANCE_WORK), lambda: long)
-    from dpexact.accounting.gaussian_twice import GaussianTwice
+    from dpexact.accounting.engines.gaussian_twice import GaussianTwice
 
     twice = GaussianTwice(*windows.rows[0][:2], windows.add)
     return FirstToReach(twice, windows, line.varied(_GLANCE_WORK))
@@ -312,7 +316,7 @@ def _bundled(c: Composition, direction: Direction) -> Profile | None:
 
 def _allocated(c: Composition, pair: Allocation, direction: Direction) -> Profile:
     """One random allocation and nothing else: the Laplace transform of its likelihood ratio."""
-    from dpexact.accounting.allocation_put import AllocationPut
+    from dpexact.accounting.engines.allocation_put import AllocationPut
 
     found = contour(c, direction)
     put, sigma = AllocationPut(pair.sigma, pair.t, add=pair.add), balls.approximate(pair.sigma)
@@ -332,23 +336,23 @@ def _ends(c: Composition, direction: Direction) -> Profile | None:
 
 def _averaged(c: Composition, direction: Direction) -> Profile | None:
     """Few steps on samples beside few outcomes: an average of what the steps alone are."""
-    from dpexact.accounting.averaged import averaged
+    from dpexact.accounting.engines.averaged import averaged
 
     return averaged(c, direction, contour, lambda rest, way: _first(rest, way, "auto"))
 
 
 def _few_outcomes(c: Composition, direction: Direction) -> Profile | None:
     """Finite laws, sampled or not, of few combinations of outcomes."""
-    from dpexact.accounting.lattice_law import few_outcomes
+    from dpexact.accounting.engines.lattice_law import few_outcomes
 
     return few_outcomes(c, direction)
 
 
 def _atoms(c: Composition, direction: Direction) -> Profile | None:
     """Laws with atoms, sampled or not, of many outcomes: by types in halves, or by blurs."""
-    from dpexact.accounting.contour.atoms import AtomsProfile
-    from dpexact.accounting.contour.profile import ContourProfile
-    from dpexact.accounting.many_types import MAX_STEPS, ManyTypes
+    from dpexact.accounting.engines.contour.atoms import AtomsProfile
+    from dpexact.accounting.engines.contour.profile import ContourProfile
+    from dpexact.accounting.engines.many_types import MAX_STEPS, ManyTypes
 
     pairs = c.everything(direction)
     # what reveals everything has no moments beside it, and no other pair shows its outcomes

@@ -15,10 +15,10 @@ from fractions import Fraction
 from typing import Final, TypeAlias
 
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.contour.profile import ContourProfile
-from dpexact.accounting.hull_twice import HullTwice
-from dpexact.accounting.lattice.profile import LatticeProfile, steps_of
-from dpexact.accounting.lattice.steps import SymmetrisedStep
+from dpexact.accounting.engines.contour.profile import ContourProfile
+from dpexact.accounting.engines.hull_twice import HullTwice
+from dpexact.accounting.engines.lattice.profile import LatticeProfile, steps_of
+from dpexact.accounting.engines.lattice.steps import SymmetrisedStep
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.pairs.symmetrised import Symmetrised

@@ -10,8 +10,9 @@ from typing import Final
 from dpexact.accounting.classic.zcdp import total_zcdp
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.fixed_size import symmetric_samples
+from dpexact.accounting.levels.polygon import trade_offs
+from dpexact.accounting.levels.supports import supported
 from dpexact.accounting.pairs.pair import Atom as Outcome
-from dpexact.accounting.polygon import trade_offs
 from dpexact.accounting.profile import Between, Profile
 from dpexact.accounting.profiles import profile
 from dpexact.accounting.reflection import OPPOSITE
@@ -24,7 +25,6 @@ from dpexact.accounting.standing import (
     standing_of_points,
     unattained,
 )
-from dpexact.accounting.supports import supported
 from dpexact.arguments import Direction, direction_in
 from dpexact.balls import certify
 from dpexact.conversion import real
@@ -200,7 +200,7 @@ def _of_outcomes(law: Sequence[Outcome]) -> PiecewiseLinear:
 
 
 class DualTradeoff(TradeoffFunction):
-    """The trade-off function of a privacy profile, by :mod:`dpexact.accounting.dual`.
+    """The trade-off function of a privacy profile, by :mod:`dpexact.accounting.levels.dual`.
 
     ``reverse`` is the profile of the laws exchanged; None for a symmetric one.
     """

@@ -13,8 +13,8 @@ import numpy as np
 
 from dpexact import certificate_checker as checker
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.contour.planning import Plan, Query, planned
-from dpexact.accounting.contour.product import Product
+from dpexact.accounting.engines.contour.planning import Plan, Query, planned
+from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.pairs.coin import Coin
 from dpexact.accounting.pairs.mixture import GaussianMixtures, Mixtures, one_shift
 from dpexact.accounting.pairs.mixture_rules import Rule, Shape

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from dpexact import certificate_checker as checker
-from dpexact.accounting.allocation_put import Picture
+from dpexact.accounting.engines.allocation_put import Picture
 from dpexact.accounting.pairs.allocation_rules import Shape, log_gamma, turned
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.certificate_checker_mpfr import allocation

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from dpexact import epsilon
-from dpexact.accounting.closed_form import GaussianMixedWithResponse
+from dpexact.accounting.engines.closed_form import GaussianMixedWithResponse
+from dpexact.accounting.engines.sampled_once import sampled_once
 from dpexact.accounting.profile import InfiniteLoss, Profile
-from dpexact.accounting.sampled_once import sampled_once
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 

@@ -15,19 +15,19 @@ from hypothesis import strategies as st
 
 from dpexact import epsilon, epsilon_along, gaussian, parse, poisson
 from dpexact.accounting.along import first
-from dpexact.accounting.contour import along
-from dpexact.accounting.contour.along import _bound, _passed_down, epsilons_along
-from dpexact.accounting.contour.inversion import Contour
-from dpexact.accounting.contour.planning import Plan
-from dpexact.accounting.contour.product import Product
-from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.engines.contour import along
+from dpexact.accounting.engines.contour.along import _bound, _passed_down, epsilons_along
+from dpexact.accounting.engines.contour.inversion import Contour
+from dpexact.accounting.engines.contour.planning import Plan
+from dpexact.accounting.engines.contour.product import Product
+from dpexact.accounting.engines.contour.profile import ContourProfile
+from dpexact.accounting.engines.contour.run_curve import _Beginning, _Between, _Cut, _Way, run_curve
 from dpexact.accounting.pairs import boxes
 from dpexact.accounting.pairs.bundle import Bundle
 from dpexact.accounting.pairs.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.prefix import Prefix
-from dpexact.accounting.run_curve import _Beginning, _Between, _Cut, _Way, run_curve
 from dpexact.balls import precision
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure

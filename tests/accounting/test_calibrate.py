@@ -19,8 +19,7 @@ from dpexact import (
     delta,
     gaussian,
 )
-from dpexact.accounting import targets
-from dpexact.accounting.calibration import question
+from dpexact.accounting.calibration import question, targets
 from dpexact.accounting.queries import delta_answer
 from dpexact.accounting.reflection import Mirrored
 from dpexact.accounting.symmetric_hull import AboveHull

@@ -13,7 +13,7 @@ import dpexact
 from dpexact import balls, delta, gaussian, mix, poisson, replace, truncated_poisson
 from dpexact.accounting import coins, laws, profiles
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.contour.profile import MAX_WORK
+from dpexact.accounting.engines.contour.profile import MAX_WORK
 from dpexact.accounting.pairs.coin import Coin
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.laplace import Laplace

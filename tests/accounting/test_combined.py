@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from dpexact import balls
-from dpexact.accounting.contour.along import epsilons_along
+from dpexact.accounting.engines.contour.along import epsilons_along
 from dpexact.accounting.profile import (
     Between,
     Fallback,

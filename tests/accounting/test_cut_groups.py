@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import dpexact
 from dpexact import balls
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.contour.profile import ContourProfile
 from dpexact.accounting.cut_groups import CutGroups, _Cut
+from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.pairs.binomial_shifts import BinomialShifts
 from dpexact.accounting.pairs.mixture import GaussianMixtures
 from dpexact.accounting.pairs.shifts import STILL, Shifts
@@ -83,7 +83,7 @@ def test_one_step_is_a_sum_of_tails(k, q, sigma):
 def test_a_lattice_says_the_same(way):
     composition = Composition.of(dpexact.parse(text(30, "1/50", 5, 40)).steps().items())
     known = dpexact.delta(text(30, "1/50", 5, 40), 1, 12, way)
-    from dpexact.accounting.lattice.profile import WORK, lattice_profile
+    from dpexact.accounting.engines.lattice.profile import WORK, lattice_profile
 
     cut = _Cut(composition.facing(way), -60.0).composition
     found = lattice_profile(cut, way == "add", WORK // 8).delta(real(1), 3)

@@ -9,12 +9,13 @@ from mpmath import mp, mpf
 
 from dpexact import balls
 from dpexact.accounting import binomial
-from dpexact.accounting.closed_form import _erfc
+from dpexact.accounting.engines.closed_form import _erfc
+from dpexact.accounting.engines.laplace.product import LaplaceProduct
+from dpexact.accounting.engines.laplace.split import between_responses
+from dpexact.accounting.engines.laplace.sums import LaplaceParts
+from dpexact.accounting.engines.sampled_once import sampled_once
 from dpexact.accounting.inverted import invert
-from dpexact.accounting.laplace import LaplaceParts, LaplaceProduct
-from dpexact.accounting.laplace_split import between_responses
 from dpexact.accounting.profile import InfiniteLoss, Profile
-from dpexact.accounting.sampled_once import sampled_once
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 from dpexact.reals import rational

@@ -72,9 +72,13 @@ class Exponential:
 TARGETS = [rational(F(k, 500)) for k in range(1, 400)]
 
 
+def _asked(profile):
+    return shared_epsilons(profile, profile.values, TARGETS, 8)
+
+
 def test_one_value_decides_each_target():
     Exponential.asked = 0
-    found = shared_epsilons(Exponential(), TARGETS, 8)
+    found = _asked(Exponential())
     assert Exponential.asked <= len(TARGETS) + NODES * pieces(len(TARGETS), 8)
     for target, answer in zip(TARGETS, found, strict=True):
         assert (
@@ -92,13 +96,13 @@ def test_wide_values_decide_nothing(monkeypatch):
             alone.append(target)
             return super().epsilon(target, digits)
 
-    shared_epsilons(Known(1e-6), TARGETS, 8)
+    _asked(Known(1e-6))
     assert set(alone) == set(TARGETS)
 
 
 def test_wrong_neighbours_are_seen_through():
     """Where they lead is not where delta is on both sides of a target."""
-    found = shared_epsilons(Exponential(wrong=1.001), TARGETS, 8)
+    found = _asked(Exponential(wrong=1.001))
     truths = [F(-math.log(target.fraction)) for target in TARGETS]
     right = [a for a, truth in zip(found, truths, strict=True) if a.method == "exponential"]
     assert right
@@ -173,7 +177,7 @@ def test_epsilons_beyond_floats():
             at = super().epsilon(target, digits)
             return Enclosure(at.lower * 10**400, at.upper * 10**400)
 
-    found = shared_epsilons(Far(), TARGETS, 8)
+    found = _asked(Far())
     for target, answer in zip(TARGETS, found, strict=True):
         assert answer.overlaps(Far().epsilon(target, 8))
         assert answer.digits >= 8

@@ -11,14 +11,14 @@ from oracles import scaled
 
 import dpexact
 from dpexact import balls
-from dpexact.accounting.closed_form import gaussian_divergence
-from dpexact.accounting.few_atoms import FewAtoms
-from dpexact.accounting.lattice_law import MixedProfile
-from dpexact.accounting.lattice_product import LatticeComposition, Strided
+from dpexact.accounting.engines.closed_form import gaussian_divergence
+from dpexact.accounting.engines.few_atoms import FewAtoms
+from dpexact.accounting.engines.lattice_law import MixedProfile
+from dpexact.accounting.engines.lattice_product import LatticeComposition, Strided
+from dpexact.accounting.engines.sampled_once import divergence_on_sample
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.sampled_once import divergence_on_sample
 from dpexact.conversion import real
 from dpexact.reals import rational
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from dpexact import balls, delta, epsilon, parse
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.contour.profile import ContourProfile
-from dpexact.accounting.lattice_law import MixedProfile
+from dpexact.accounting.engines.contour.profile import ContourProfile
+from dpexact.accounting.engines.lattice_law import MixedProfile
 from dpexact.accounting.profile import Fallback
 from dpexact.accounting.profiles import profile
 from dpexact.balls import ball

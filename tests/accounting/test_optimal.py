@@ -27,10 +27,10 @@ from oracles import (
 )
 
 from dpexact import balls, delta, epsilon
-from dpexact.accounting import closed_form
-from dpexact.accounting.closed_form import OptimalComposition
+from dpexact.accounting.engines import closed_form
+from dpexact.accounting.engines.closed_form import OptimalComposition
+from dpexact.accounting.engines.tangents import Tangent, exact_responses
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.tangents import Tangent, exact_responses
 from dpexact.answers import PrecisionNotReached
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from oracles import scaled
 
 from dpexact import balls, delta, delta_bounds, parse, reals
-from dpexact.accounting.closed_form import gaussian_divergence
+from dpexact.accounting.engines.closed_form import gaussian_divergence
 from dpexact.accounting.profiles import profile
 from dpexact.accounting.reflection import Mirrored, _least, reflected
 from dpexact.arguments import DIRECTIONS, Direction

@@ -7,10 +7,10 @@ import pytest
 
 import dpexact
 from dpexact import balls, delta
-from dpexact.accounting.allocation_put import AllocationPut
-from dpexact.accounting.closed_form import GaussianMixedWithResponse, OptimalComposition
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.engines.allocation_put import AllocationPut
+from dpexact.accounting.engines.closed_form import GaussianMixedWithResponse, OptimalComposition
+from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
 from dpexact.accounting.profiles import profile
 from dpexact.accounting.routes import contour

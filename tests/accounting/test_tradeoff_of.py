@@ -9,8 +9,8 @@ from mpmath import mp
 import dpexact
 from dpexact import delta, parse
 from dpexact.accounting import tradeoff_of
-from dpexact.accounting.dual import Value, ceiling
-from dpexact.accounting.polygon import trade_offs
+from dpexact.accounting.levels.dual import Value, ceiling
+from dpexact.accounting.levels.polygon import trade_offs
 from dpexact.accounting.profile import InfiniteLoss, NoLoss
 from dpexact.accounting.profiles import profile
 from dpexact.accounting.tradeoff_of import DualTradeoff, tradeoff

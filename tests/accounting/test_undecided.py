@@ -11,16 +11,16 @@ from flint import arb
 from mpmath import mp, mpf
 
 from dpexact import balls
-from dpexact.accounting.closed_form import OptimalComposition
-from dpexact.accounting.few_atoms import FewAtoms
-from dpexact.accounting.heterogeneous.counts import CountLaw
-from dpexact.accounting.laplace import LaplaceParts, Route, SumPlan, finite_sum
-from dpexact.accounting.laplace_split import few_inside
-from dpexact.accounting.lattice_product import LatticeComposition, Strided
+from dpexact.accounting.engines.closed_form import OptimalComposition
+from dpexact.accounting.engines.few_atoms import FewAtoms
+from dpexact.accounting.engines.heterogeneous.counts import CountLaw
+from dpexact.accounting.engines.laplace.split import few_inside
+from dpexact.accounting.engines.laplace.sums import LaplaceParts, Route, SumPlan, finite_sum
+from dpexact.accounting.engines.lattice_product import LatticeComposition, Strided
+from dpexact.accounting.engines.tangents import threshold
 from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import InfiniteLoss
-from dpexact.accounting.tangents import threshold
 from dpexact.conversion import real
 
 NONE = InfiniteLoss()

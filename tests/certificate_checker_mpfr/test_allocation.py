@@ -12,7 +12,7 @@ pytest.importorskip("gmpy2", reason="the checker with MPFR needs gmpy2")
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.pairs.allocation import Allocation
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.certificate_checker import Invalid, Undecided, Unreadable

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import scaled
 
-from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.pairs.allocation import Allocation
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.certificate_checker import Invalid, Undecided, Unreadable

@@ -20,7 +20,7 @@ from mpmath import mp, mpf, quad
 import dpexact
 from dpexact import balls, certificate_checker
 from dpexact.accounting import laws
-from dpexact.accounting.closed_form import SinglePair
+from dpexact.accounting.engines.closed_form import SinglePair
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.mixture import one_shift
 from dpexact.accounting.profile import InfiniteLoss

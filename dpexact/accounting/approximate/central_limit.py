@@ -29,8 +29,8 @@ from flint import arb
 from dpexact import balls
 from dpexact.accounting.approximate.moments import sampled_cumulants, sampled_functionals, summed
 from dpexact.accounting.classic.roots import increasing_root
-from dpexact.accounting.closed_form import gaussian_divergence
 from dpexact.accounting.composition import Composition
+from dpexact.accounting.engines.closed_form import gaussian_divergence
 from dpexact.accounting.pairs.pair import Pair
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.answers import delivered

@@ -23,7 +23,7 @@ from typing import Final, NamedTuple, TypeAlias
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.closed_form import gaussian_divergence
+from dpexact.accounting.engines.closed_form import gaussian_divergence
 from dpexact.balls import normal_tail
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real

@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import Final
 
 from dpexact import balls
-from dpexact.accounting.bracket import Scale
+from dpexact.accounting.calibration.bracket import Scale
+from dpexact.accounting.calibration.equivalent import largest_loss, mu_squared, reached, scale
+from dpexact.accounting.calibration.targets import Target
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.equivalent import largest_loss, mu_squared, reached, scale
 from dpexact.accounting.profile import Between
 from dpexact.accounting.profiles import profile
 from dpexact.accounting.standing import counted
-from dpexact.accounting.targets import Target
 from dpexact.arguments import Direction
 from dpexact.decimals import Bound, log_of
 from dpexact.enclosure import Enclosure, End

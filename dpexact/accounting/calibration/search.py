@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 from typing import Final
 
-from dpexact.accounting.bracket import FARTHEST, Bracket
+from dpexact.accounting.calibration.bracket import FARTHEST, Bracket
 from dpexact.accounting.calibration.edges import Edges
 from dpexact.accounting.calibration.question import Question
 from dpexact.enclosure import Enclosure

@@ -24,8 +24,8 @@ from flint import arb
 from dpexact import balls, reals
 from dpexact.accounting.classic.composition import guarantee
 from dpexact.accounting.classic.roots import increasing_root
-from dpexact.accounting.closed_form import OptimalComposition
 from dpexact.accounting.composition import Composition
+from dpexact.accounting.engines.closed_form import OptimalComposition
 from dpexact.accounting.inverted import BallProfile
 from dpexact.accounting.profile import InfiniteLoss, NoLoss, Profile
 from dpexact.answers import delivered

@@ -18,7 +18,7 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.few_atoms import MAX_TYPES, enumerate_types
+from dpexact.accounting.engines.few_atoms import MAX_TYPES, enumerate_types
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.renyi import averages

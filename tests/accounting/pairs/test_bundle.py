@@ -12,8 +12,8 @@ from flint import acb, acb_mat, arb, arb_mat
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpexact.accounting.contour.product import Product
-from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.engines.contour.product import Product
+from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.pairs import boxes, bundle, ellipses, line_rule, log_bounds
 from dpexact.accounting.pairs.boxes import gathered
 from dpexact.accounting.pairs.bundle import Bundle

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from mixtures import moment, profile
 
 from dpexact import balls
-from dpexact.accounting.closed_form import SinglePair
-from dpexact.accounting.contour.profile import ContourProfile
+from dpexact.accounting.engines.closed_form import SinglePair
+from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.pairs.mixture import GaussianMixtures, one_shift
 from dpexact.accounting.pairs.mixture_rules import Rule
 from dpexact.accounting.pairs.mixture_sums import Integrand, oblique_moments, positive_sum

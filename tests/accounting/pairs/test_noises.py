@@ -32,7 +32,7 @@ from dpexact import (
     truncated_discrete_gaussian,
     truncated_laplace,
 )
-from dpexact.accounting.truncated_sums import TruncatedLaplaceSums
+from dpexact.accounting.engines.laplace.truncated import TruncatedLaplaceSums
 
 #: Weights ``2^-x^2``.
 SIGMA = "sqrt(1/(2*log(2)))"

@@ -12,9 +12,9 @@ from mpmath import mp, mpf
 from oracles import scaled
 
 from dpexact import balls
-from dpexact.accounting.contour.atoms import AtomsProfile
-from dpexact.accounting.heterogeneous.counts import CountLaw
-from dpexact.accounting.heterogeneous.refinement import GridComposition
+from dpexact.accounting.engines.contour.atoms import AtomsProfile
+from dpexact.accounting.engines.heterogeneous.counts import CountLaw
+from dpexact.accounting.engines.heterogeneous.refinement import GridComposition
 from dpexact.accounting.pairs import response_sums
 from dpexact.accounting.pairs.lattice import commensurate
 from dpexact.accounting.pairs.pair import TooExpensive

@@ -1,0 +1,310 @@
+"""Many points at once: neighbours share a line, its errors, and every step of the search.
+
+One point is a list of one. Which points share what is proposed by floats; each is answered by what
+its line encloses (``docs/theory/contour.md``, section 9).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from fractions import Fraction
+from typing import Final, Protocol
+
+import numpy as np
+from flint import arb
+
+from dpexact import balls
+from dpexact.accounting.chords import chebyshev, located, pieces
+from dpexact.accounting.engines.contour.inversion import Contour
+from dpexact.accounting.engines.contour.planning import Plan, Query
+from dpexact.accounting.engines.contour.product import Product
+from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.balls import approximate, ball, precision
+from dpexact.decimals import log_of
+from dpexact.enclosure import Enclosure
+from dpexact.reals import Real, rational
+from dpexact.ternary import Order
+
+#: Digits beyond those asked for, with which a shared line is planned.
+_SPARE: Final = 2
+#: Points at which floats look for the saddle point; between them they interpolate.
+_ANCHORS: Final = 24
+#: Lines planned anew where the first showed that floats had delta elsewhere, then for more digits;
+#: and where it showed that they had epsilon elsewhere.
+_PASSES: Final = 4
+_SEARCHES: Final = 2
+_NEWTON_STEPS: Final = 40
+#: Of fewer points no line is planned, where one of more was too much.
+_FEWEST: Final = 4
+#: So many targets are searched for each; of more the ends, and how far beyond them values lie.
+_ALONE: Final = 48
+_END: Final = 1e-4
+_ZERO, _ONE = Fraction(0), Fraction(1)
+
+
+class Lines(Protocol):
+    """What gives lines of one product."""
+
+    product: Product
+    repeat: int
+    method: str
+    #: How far the logarithms of delta at points that share a line may lie apart.
+    fall: float
+
+    def planned(self, ends: Sequence[Query], digits: float) -> Plan:
+        """A plan of one line for all of them."""
+
+    def line(self, plan: Plan) -> Contour:
+        """What the plan says, at its precision."""
+
+
+class Solving(Lines, Protocol):
+    """And what they say of epsilon: a contour profile."""
+
+    infinite: InfiniteLoss
+
+    def log_delta(self, delta: Real) -> float:
+        """The logarithm of what delta leaves to the finite losses."""
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        """Delta at one point."""
+
+
+def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> dict[Real, Enclosure]:
+    """Delta at those of many points for which shared lines give any.
+
+    Proposes: who shares which line; each is answered by what the line encloses.
+    """
+    found: dict[Real, Enclosure] = {}
+    reached: dict[Real, int] = {}
+    with np.errstate(all="ignore"), suppress(ArithmeticError, ValueError):
+        near = {at: approximate(at) for at in epsilons}
+        asked = sorted((at for at in near if near[at] > 0), key=near.__getitem__)
+        saddles = _anchored(
+            [near[at] for at in asked], lambda e: lines.product.saddle(e, lines.repeat)[1]
+        )
+        logs, margin = dict(zip(asked, saddles, strict=True)), 0.0
+        for before in range(_PASSES):
+            for group in _groups(asked, logs, lines.fall):
+                for part, plan in _plans(lines, group, near, logs, digits + _SPARE + margin):
+                    with suppress(ArithmeticError, ValueError):
+                        for at, answer in zip(part, _on_line(lines, plan, part), strict=True):
+                            found[at] = found[at].meet(answer) if at in found else answer
+            # proposes: whom to ask again, where that told more; the answers stand
+            asked = [at for at in asked if at in found and found[at].lower > 0]
+            asked = [at for at in asked if reached.get(at, 0) < found[at].digits < digits]
+            reached = {at: found[at].digits for at in asked}
+            logs = {at: log_of(Fraction(found[at].lower)) for at in asked}
+            # proposes: how sharp a line is, where to know delta was not enough
+            if before:
+                margin += max((digits - reached[at] for at in asked), default=0)
+    return found
+
+
+def _plans(
+    lines: Lines,
+    group: Sequence[Real],
+    near: dict[Real, float],
+    logs: dict[Real, float],
+    digits: float,
+) -> Iterator[tuple[Sequence[Real], Plan]]:
+    """Of a group, or where that is too much of a half, and of what follows while that is not.
+
+    Proposes: who shares a line.
+    """
+    while group:
+        part = group
+        while True:
+            ends = [Query(near[at], lines.repeat, logs[at]) for at in _ends(part)]
+            try:
+                yield part, lines.planned(ends, digits)
+                break
+            except TooExpensive:
+                part = part[: len(part) // 2]
+            except (ArithmeticError, ValueError):
+                return
+            if len(part) < _FEWEST:
+                return
+        group = group[len(part) :]
+
+
+def _on_line(lines: Lines, plan: Plan, epsilons: Sequence[Real]) -> list[Enclosure]:
+    with precision(plan.bits):
+        points = [ball(epsilon) for epsilon in epsilons]
+        terms = lines.line(plan).terms(points, lines.repeat)
+        found = [balls.to_enclosure(part.enclosure(), lines.method) for part in terms]
+    return [answer.within(_ZERO, _ONE) for answer in found]
+
+
+def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict[Real, Enclosure]:
+    """Epsilon at those of many targets for which shared lines give it.
+
+    Proposes: likewise, and where each search begins; balls bracket what it finds.
+    """
+    found: dict[Real, Enclosure] = {}
+    with np.errstate(all="ignore"), suppress(ArithmeticError, ValueError):
+        logs = {
+            at: lines.log_delta(at)
+            for at in deltas
+            if at.fraction != 1 and lines.infinite.order(at, digits) is Order.BELOW
+        }
+        asked = sorted(logs, key=lambda at: -logs[at])
+        saddles = _anchored(
+            [-logs[at] for at in asked], lambda log: lines.product.epsilon(-log, lines.repeat)
+        )
+        near = dict(zip(asked, saddles, strict=True))
+        # where floats see none, some have none indeed, others are next to those that have
+        if low := [at for at in asked if not near[at] > 0]:
+            at_zero, none = lines.delta(rational(0), digits), Enclosure.exact(_ZERO, lines.method)
+            found |= {at: none for at in low if balls.at_most(at_zero, at)}
+            near |= dict.fromkeys(low, min((e for e in near.values() if e > 0), default=0.0) / 2)
+        asked = [at for at in asked if near[at] > 0 and at not in found]
+        for _ in range(_SEARCHES):
+            for group in _groups(asked, logs, lines.fall):
+                with suppress(ArithmeticError, ValueError):
+                    ends = [Query(near[at], lines.repeat, logs[at]) for at in _ends(group)]
+                    most = max(digits_of_delta(lines.product, end, digits) for end in ends) + _SPARE
+                    plan = lines.planned(ends, most)
+                    with precision(plan.bits):
+                        answers = _on_one(lines, lines.line(plan), group, near, digits)
+                    near |= {at: x for at, (_, x) in zip(group, answers, strict=True) if x > 0}
+                    found |= {
+                        at: answer.labelled(lines.method)
+                        for at, (answer, _) in zip(group, answers, strict=True)
+                        if answer is not None
+                    }
+            # proposes: whom to ask again, next to where the search led; the answers stand
+            asked = [at for at in asked if at not in found]
+    return found
+
+
+def _on_one(
+    lines: Solving, line: Contour, group: Sequence[Real], near: dict[Real, float], digits: int
+) -> list[tuple[Enclosure | None, float]]:
+    """Epsilon at targets that fall, on a line at its precision, as :func:`located` has it.
+
+    Proposes: likewise.
+    """
+    targets, repeat = [ball(at) for at in group], lines.repeat
+    points = [arb(near[at]) for at in group]
+    if len(group) > _ALONE:
+        aims, near_by = targets[:: len(group) - 1], points[:: len(group) - 1]
+        low, high = _searched(line, aims, repeat, near_by, _END)
+        low, high = (low * (1 - _END)).mid(), (high * (1 + _END)).mid()
+    # proposes: whether a search for each is less work
+    if len(group) <= _ALONE or not 0 < low < high:
+        return solved(line, targets, repeat, points, 10.0**-digits)
+
+    def values(points: Sequence[arb]) -> list[arb]:
+        return [part.enclosure() for part in line.terms(points, repeat)]
+
+    places = chebyshev(low, high, pieces(len(group), digits))
+    known = [*zip(places, values(places), strict=True)]
+    return located(values, known, targets, digits, lines.method)
+
+
+# --- on one line, at its precision ----------------------------------------------------------------
+
+
+def solved(
+    contour: Contour, targets: Sequence[arb], repeat: int, near: Sequence[arb], width: float
+) -> list[tuple[Enclosure | None, float]]:
+    """Epsilon at each target, as :func:`bracketed` has it, by Newton's method from ``near``.
+
+    And where that leads. Proposes: where to bracket; both ends are certified wherever that is.
+    """
+    ends = _searched(contour, targets, repeat, near, width)
+    found = bracketed(contour, targets, repeat, ends, width)
+    return [(part, float(at)) for part, at in zip(found, ends, strict=True)]
+
+
+def _searched(
+    contour: Contour, targets: Sequence[arb], repeat: int, near: Sequence[arb], width: float
+) -> list[arb]:
+    """Where Newton's method leads. Proposes: points."""
+    at: list[arb | None] = list(near)
+    moving = list(range(len(at)))
+    for _ in range(_NEWTON_STEPS):
+        if not moving:
+            break
+        points = [(i, x) for i in moving if (x := at[i]) is not None]
+        steps = contour.newton([x for _, x in points], repeat, [targets[i] for i, _ in points])
+        moving = []
+        for (i, before), following in zip(points, steps, strict=True):
+            if following is not None:
+                following = following if following > 0 else before / 2
+                moved, following = float((following - before).mid()), following.mid()
+                if not abs(moved) < 0.03 * math.sqrt(width) * float(following):
+                    moving.append(i)
+            at[i] = following
+    return [x if x is not None else start for x, start in zip(at, near, strict=True)]
+
+
+def bracketed(
+    contour: Contour, targets: Sequence[arb], repeat: int, at: Sequence[arb], width: float
+) -> list[Enclosure | None]:
+    """Brackets of relative ``width`` around ``at``.
+
+    None unless delta is certainly above its target at the left and below at the right end.
+    """
+    halves = [arb(0.45 * width * float(x)) for x in at]
+    ends = [((x - half).mid(), (x + half).mid()) for x, half in zip(at, halves, strict=True)]
+    terms = contour.terms([left for left, _ in ends] + [right for _, right in ends], repeat)
+    deltas = [part.enclosure() for part in terms]
+    found: list[Enclosure | None] = []
+    for (left, right), target, above, below in zip(
+        ends, targets, deltas[: len(ends)], deltas[len(ends) :], strict=True
+    ):
+        inside = above > target and below < target
+        found.append(balls.to_enclosure(left.union(right), "contour") if inside else None)
+    return found
+
+
+# --- proposals ------------------------------------------------------------------------------------
+
+
+def digits_of_delta(product: Product, query: Query, digits: float) -> float:
+    """Digits of delta that decide ``digits`` of epsilon: ``log delta`` has slope about ``-c``.
+
+    Proposes: the accuracy of a line.
+    """
+    c, _ = product.saddle(query.epsilon, query.repeat)
+    return max(1.0, digits + 1 - math.log10(c * query.epsilon))
+
+
+def _anchored(points: Sequence[float], ask: Callable[[float], float]) -> list[float]:
+    """About what ``ask`` says at each of the sorted points: asked at few, interpolated between.
+
+    Proposes: where lines are placed and searches begin.
+    """
+    last = len(points) - 1
+    places = sorted({round(last * i / _ANCHORS) for i in range(_ANCHORS + 1)}) if points else []
+    known = [(points[place], ask(points[place])) for place in places]
+    known = [(at, value) for at, value in known if math.isfinite(value)]
+    if not known:
+        return []
+    found: list[float] = np.interp(points, [a for a, _ in known], [v for _, v in known]).tolist()
+    return found
+
+
+def _groups(points: Sequence[Real], logs: dict[Real, float], fall: float) -> Iterator[list[Real]]:
+    """Sorted points, cut where delta has fallen too far to share a line.
+
+    Proposes: who shares a line.
+    """
+    group: list[Real] = []
+    for point in points:
+        if group and abs(logs[point] - logs[group[0]]) > fall:
+            yield group
+            group = []
+        group.append(point)
+    if group:
+        yield group
+
+
+def _ends(group: Sequence[Real]) -> list[Real]:
+    """Both ends and two points between, which place the line of all."""
+    return [group[place] for place in sorted({i * (len(group) - 1) // 3 for i in range(4)})]

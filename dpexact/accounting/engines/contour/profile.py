@@ -1,0 +1,405 @@
+"""The contour engine as a privacy profile: the adaptive loops around one contour."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from copy import copy
+from fractions import Fraction
+
+import numpy as np
+from flint import arb
+
+from dpexact import balls
+from dpexact.accounting.engines.contour.inversion import Contour
+from dpexact.accounting.engines.contour.many import (
+    digits_of_delta,
+    shared_deltas,
+    shared_epsilons,
+    solved,
+)
+from dpexact.accounting.engines.contour.planning import Plan, Query, affordable, planned
+from dpexact.accounting.engines.contour.product import Product
+from dpexact.accounting.pairs.pair import (
+    Pair,
+    TooExpensive,
+    chernoff_constant,
+    least_overlap,
+    log_chernoff,
+)
+from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.balls import approximate, ball, precision
+from dpexact.decimals import log_of
+from dpexact.enclosure import Enclosure
+from dpexact.reals import Real, rational
+
+MAX_WORK = 120_000_000
+"""Default bound on the multiplications of one evaluation: some seconds."""
+
+COARSE_BITS = 96
+ATTEMPTS = 4
+_COARSE_ACCURACY = 40.0
+#: Of a bound that is compared with a level.
+_GLANCE = 10.0
+_NEARLY_ONE = -0.1
+_MOST_PASSES = 7
+_BISECTIONS = 24
+_COARSE_DIGITS = 3
+_CLOSE = 0.02
+#: One coarse line serves so many steps, as long as they lead no further than this.
+_STEPS = 6
+_NEAR_BY = 0.3
+_SHARE = 8
+_SMALLER_ORDERS = 30
+#: A line loses twice this power of e at the negative of what it was planned for.
+_LOW = 3.0
+
+_ZERO, _ONE = Fraction(0), Fraction(1)
+_NO_ANSWER = Enclosure(_ZERO, math.inf, "contour")
+
+
+class InfiniteEpsilon(ValueError):
+    """Delta is not above the mass of infinite loss: no epsilon satisfies it."""
+
+
+class ContourProfile(Profile):
+    """Profile of a product of pairs, all run ``repeat`` times.
+
+    One of them at least has moments that decay along vertical lines. ``infinite`` is the mass of
+    infinite loss of it all, ``max_work`` bounds the multiplications of one evaluation.
+    """
+
+    method = "contour"
+    shares = True
+    fall = 40.0
+
+    def __init__(
+        self,
+        factors: Iterable[tuple[Pair, int]],
+        infinite: InfiniteLoss,
+        max_work: int = MAX_WORK,
+    ) -> None:
+        self.product = Product(factors)
+        #: The last line of each product, which mostly tells its reverse at the same epsilon too.
+        self.lines: dict[Product, Contour] = {}
+        #: Whether fewer digits are tried where those asked for are too much work.
+        self.patient = True
+        self.infinite = infinite
+        self.max_work = max_work
+        self.repeat = 1
+
+    def varied(
+        self, max_work: int | None = None, repeat: int = 1, patient: bool = True
+    ) -> ContourProfile:
+        """The same, which shares what is found of the product, with another bound on work.
+
+        Or all of it ``repeat`` times as often; not ``patient``, it gives up where the work is not
+        enough for all digits.
+        """
+        other = copy(self)
+        other.max_work = self.max_work if max_work is None else max_work
+        other.repeat, other.patient = self.repeat * repeat, patient
+        other.infinite = InfiniteLoss(tuple((mass, n * repeat) for mass, n in self.infinite.masses))
+        return other
+
+    def planned(self, ends: Sequence[Query], digits: float) -> Plan:
+        """A plan of one line for all of them."""
+        return planned([(self.product, end) for end in ends], digits, self.max_work)
+
+    def line(self, plan: Plan) -> Contour:
+        """What the plan says, at its precision."""
+        self.lines[self.product] = found = Contour(self.product, plan)
+        return found
+
+    # --- the questions ----------------------------------------------------------------------------
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        return guarded(lambda: self.solved_delta(epsilon, digits), self.total_variation)
+
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        most = self.total_variation
+        if balls.at_most(most, delta):
+            return Enclosure.exact(_ZERO, most.method)
+        return guarded(lambda: self.solved_epsilon(delta, digits), _NO_ANSWER)
+
+    def largest_loss(self, digits: int) -> Enclosure:
+        return self.product.largest(self.repeat, digits, f"{self.method}: largest loss")
+
+    # --- many points ------------------------------------------------------------------------------
+
+    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
+        found = shared_deltas(self, epsilons, digits) if len(epsilons) > 1 else {}
+        return [
+            found[at] if at in found and found[at].digits >= digits else self.delta(at, digits)
+            for at in epsilons
+        ]
+
+    def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
+        found = shared_epsilons(self, deltas, digits) if len(deltas) > 1 else {}
+        return [found[at] if at in found else self.epsilon(at, digits) for at in deltas]
+
+    # --- delta ------------------------------------------------------------------------------------
+
+    def solved_delta(self, epsilon: Real, digits: int) -> Enclosure:
+        """Delta by lines of rising accuracy, or the best that was reached.
+
+        Raises:
+            ArithmeticError, ValueError: floats do not reach to begin.
+        """
+        with precision(COARSE_BITS + 4 * digits):
+            if self.product.never_exceeds(ball(epsilon), self.repeat):
+                lost = 1 - self.product.mass(self.repeat)
+                return balls.to_enclosure(lost, "no larger finite loss").within(_ZERO, _ONE)
+        query, margin, spent = Query(approximate(epsilon), self.repeat), 0.0, 0
+        best = self.near_one(epsilon, digits)
+        reason = "the bounds did not shrink as expected"
+        try:
+            for _ in range(_MOST_PASSES):
+                # proposes: when to stop; the digits of an answer are counted from its exact ends
+                if best.digits >= digits or spent > self.max_work:
+                    break
+                # proposes: which line; any gives an enclosure
+                plan = self.planned([query], digits + margin)
+                best = best.meet(self.on_line(plan, epsilon))
+                spent += plan.work
+                if best.lower > 0:
+                    log = log_of(Fraction(best.lower))
+                    query, met = query._replace(log_delta=log), (log - plan.level) / math.log(10)
+                    margin = max(margin + 1, met - best.digits)  # what was misjudged misses once
+                else:  # nothing was gained: ask for much more at once
+                    margin += margin + digits + 1
+            else:
+                best = best.meet(self._chernoff_delta(epsilon))
+        except TooExpensive as cause:
+            reason = str(cause)
+            if self.patient:
+                best = self._affordable(epsilon, digits, best)
+        return best if best.digits >= digits else best.short(reason)
+
+    def on_line(self, plan: Plan, epsilon: Real) -> Enclosure:
+        """Delta from one line, however wide."""
+        with precision(plan.bits):
+            (terms,) = self.line(plan).terms([ball(epsilon)], self.repeat)
+            return balls.to_enclosure(terms.enclosure(), self.method).within(_ZERO, _ONE)
+
+    def _affordable(self, epsilon: Real, digits: int, best: Enclosure) -> Enclosure:
+        """What the allowed work gives when the digits asked for are out of reach."""
+        query = Query(approximate(epsilon), self.repeat)
+        try:
+            best = best.meet(self._chernoff_delta(epsilon))
+            plan = affordable(self.product, query, digits, self.max_work)
+            best = best.meet(self.on_line(plan, epsilon))
+        except TooExpensive:
+            pass
+        return best
+
+    # --- epsilon ----------------------------------------------------------------------------------
+
+    def solved_epsilon(self, delta: Real, digits: int) -> Enclosure:
+        """Epsilon to ``digits``, or the best that was reached.
+
+        Raises:
+            ArithmeticError, ValueError: floats do not reach to begin.
+        """
+        log_delta = self.log_delta(delta)
+        near = self.product.epsilon(log_delta, self.repeat)
+        # proposes: whether to look at 0 first; balls decide what is met there
+        if near <= 0:
+            if (at_zero := self._at_zero(delta, digits)) is not None:
+                return at_zero
+            high = float(self.chernoff_epsilon(delta).upper)
+            near = self._searched(delta, high, high / 2)
+        start = self.beside(log_delta, near)
+        best: Enclosure | None = None
+        reason = "the bounds did not shrink as expected"
+        goal, margin, led = float(digits), 0.0, False
+        for attempt in range(2 * ATTEMPTS):
+            try:
+                if attempt == 1 + led:
+                    with suppress(TooExpensive):
+                        # proposes: where to begin
+                        start = self._searched(delta, 2 * near, self._reversed(log_delta, near))
+                query = Query(start, self.repeat, log_delta)
+                wanted = digits_of_delta(self.product, query, goal) + margin
+                plan = self.planned([query], wanted)
+                with precision(plan.bits):
+                    asked = self.line(plan), [ball(delta)], self.repeat, [arb(start)]
+                    ((best, root),) = solved(*asked, 10.0**-goal)
+            except TooExpensive as cause:
+                reason = str(cause)
+                if not self.patient:
+                    break
+                goal, margin = max(1.0, goal / 2), 0.0
+                continue
+            if best is not None:
+                break
+            margin = 2 * margin + 2
+            # proposes: whether the line that was too coarse showed where to look
+            if not attempt and 0 < abs(root - start) < _NEAR_BY * start:
+                start, led = root, True
+                continue
+            at_zero = self._at_zero(delta, _COARSE_DIGITS) if attempt == led else None
+            # proposes: whether to look at 0; balls decide what is met there
+            if at_zero is not None and at_zero.upper == 0:
+                return at_zero
+        # proposes: whether to give a reason; the bracket is certified for any goal
+        if best is not None and goal == digits:
+            return best.labelled(self.method)
+        return (best or self.chernoff_epsilon(delta)).short(reason)
+
+    def _at_zero(self, delta: Real, digits: int) -> Enclosure | None:
+        """Epsilon if it is 0, or next to it; None where delta at 0 is above the target."""
+        at_zero = self.solved_delta(rational(0), digits)
+        with precision(COARSE_BITS + 4 * digits):
+            target = ball(delta)
+            if ball(Fraction(at_zero.upper)) <= target:
+                return Enclosure.exact(_ZERO, self.method)
+            if not ball(Fraction(at_zero.lower)) > target:
+                reason = "epsilon is too close to zero to be told from it"
+                return self.chernoff_epsilon(delta).short(reason)
+        return None
+
+    def beside(self, log_delta: float, near: float) -> float:
+        """Proposes: where to begin in place of a saddle point that misleads."""
+        misled = near > 0 and self.product.misleads(near, self.repeat)
+        return self._reversed(log_delta, near) if misled else near
+
+    def _reversed(self, log_delta: float, near: float) -> float:
+        """Proposes: where to begin; of the losses of the reverse none may be large."""
+        return min(self.product.reverse.epsilon(log_delta, self.repeat), near) or near
+
+    def lost(self) -> arb:
+        """The mass of infinite loss of all pairs. Proposes: bounds ask the product itself."""
+        return 1 - self.product.mass(self.repeat)
+
+    def log_delta(self, delta: Real) -> float:
+        """The logarithm of what delta leaves to the finite losses."""
+        with precision(COARSE_BITS):
+            above = ball(delta) - self.lost()
+            # proposes: whether a contour is tried; without one the trivial bounds are left
+            if not above > 0:
+                raise InfiniteEpsilon("delta must exceed the mass at infinity")
+            return float(above.mid().log().mid())
+
+    def _searched(self, delta: Real, high: float, at: float) -> float:
+        """About epsilon, on coarse lines planned for the target: where the saddle point misleads.
+
+        Proposes: a point, around which the caller certifies a bracket.
+        """
+        if not math.isfinite(high):
+            raise TooExpensive("nothing bounds epsilon from above")
+        log_delta, low = self.log_delta(delta), 0.0
+        for _ in range(_BISECTIONS):
+            query = Query(at, self.repeat, log_delta)
+            plan = planned([(self.product, query)], _COARSE_DIGITS, self.max_work // _SHARE)
+            with precision(plan.bits):
+                line, target, found = Contour(self.product, plan), ball(delta), at
+                for _ in range(_STEPS):
+                    before = found
+                    (following,) = line.newton([arb(before)], self.repeat, [target])
+                    # far below the target delta drowns in what a line planned for it leaves out
+                    found = -math.inf if following is None else float(following)
+                    if abs(found - before) < _CLOSE * before:
+                        return found
+                    if not abs(found - at) < _NEAR_BY * at:
+                        break
+            low, high = (at, high) if found > at else (low, at)
+            at = found if low < found < high else (low + high) / 2
+        return at
+
+    # --- bounds without a line --------------------------------------------------------------------
+
+    @property
+    def total_variation(self) -> Enclosure:
+        """Zero below, and above ``1 - prod overlap_i``, a bound on delta at every epsilon >= 0."""
+        with precision(COARSE_BITS):
+            apart = 1 - (least_overlap(self.product.factors) ** self.repeat).lower()
+            bound = balls.to_enclosure(apart).upper if apart.is_finite() else _ONE
+        return Enclosure(_ZERO, min(bound, _ONE), "total variation bound")
+
+    def _chernoff_delta(
+        self, epsilon: Real, order: float | None = None, accuracy: float = _COARSE_ACCURACY
+    ) -> Enclosure:
+        """Zero below, and above ``P(Z = inf) + K(b) M(b) e^{-b eps}``, best or not."""
+        # proposes: the order, since any is valid
+        b = order or self.product.chernoff(approximate(epsilon), self.repeat)[0]
+        with precision(COARSE_BITS):
+            moment = self.product.moment(b, accuracy, self.repeat)
+            lost = 1 - self.product.mass(self.repeat)
+            bound = lost + chernoff_constant(arb(b)) * moment * (-arb(b) * ball(epsilon)).exp()
+            found = balls.to_enclosure(bound)
+        return Enclosure(_ZERO, min(found.upper, _ONE), "Chernoff bound")
+
+    @np.errstate(all="ignore")
+    def is_below(self, epsilon: Real, level: Real) -> bool:
+        """Whether a bound that costs little proves that delta is at most ``level``.
+
+        Chernoff's, if floats say that it may; else the last line of the reverse.
+        """
+        with precision(COARSE_BITS):
+            if self.product.never_exceeds(ball(epsilon), self.repeat):
+                return bool(self.infinite.ball() <= ball(level))
+        at = approximate(epsilon)
+        order, log = self.product.chernoff(at, self.repeat)
+        # proposes: which bound is worth its price
+        if log > balls.approximate_log(level):
+            return self.is_below_reversed(epsilon, level)
+        with suppress(ArithmeticError, ValueError):
+            order = self.product.shared(order, at, self.repeat)
+            return balls.at_most(self._chernoff_delta(epsilon, order, _GLANCE), level)
+        return False
+
+    def is_below_reversed(self, epsilon: Real, level: Real) -> bool:
+        """Likewise by the last line of the reverse, where that is low enough."""
+        line = self.lines.get(self.product.reverse)
+        # proposes: whether it is worth its price
+        if line is None or line.plan.abscissa * approximate(epsilon) > _LOW:
+            return False
+        with suppress(ArithmeticError, ValueError), precision(line.plan.bits):
+            return bool(line.reversed(ball(epsilon), self.repeat) <= ball(level))
+        return False
+
+    def near_one(self, epsilon: Real, digits: int) -> Enclosure:
+        """One above, and below ``1 - e^{eps/2} M(-1/2)``, from ``min(1, y) <= sqrt(y)``."""
+        # proposes: whether a second lower bound is worth its price; both are proved
+        if not self.product.saddle(approximate(epsilon), self.repeat)[1] > _NEARLY_ONE:
+            return Enclosure(_ZERO, _ONE, self.method)
+        with precision(COARSE_BITS + 4 * digits):
+            moment = self.product.moment(-0.5, _COARSE_ACCURACY, self.repeat)
+            bound = balls.to_enclosure(1 - (ball(epsilon) / 2).exp() * moment)
+        return Enclosure(max(bound.lower, _ZERO), _ONE, "Bhattacharyya bound")
+
+    def chernoff_epsilon(self, delta: Real, accuracy: float = _COARSE_ACCURACY) -> Enclosure:
+        """Zero below, and above ``[log M(b) + log K(b) - log(delta - P(Z = inf))] / b``."""
+        near = self.product.epsilon(self.log_delta(delta), self.repeat)
+        best, _ = self.product.chernoff(near, self.repeat)
+        for smaller in range(_SMALLER_ORDERS):
+            b = math.ldexp(best, -smaller)
+            try:
+                with precision(COARSE_BITS):
+                    excess = ball(delta) - (1 - self.product.mass(self.repeat))
+                    log = log_chernoff(arb(b)) - excess.log()
+                    for pair, n in self.product.factors:
+                        log += n * self.repeat * pair.moment(b, accuracy).log()
+                    upper = balls.to_enclosure(log / arb(b)).upper
+            except TooExpensive:
+                continue
+            if upper < math.inf:
+                return Enclosure(_ZERO, max(upper, _ZERO), "Rényi bound")
+        return _NO_ANSWER
+
+
+def guarded(
+    solve: Callable[[], Enclosure], trivial: Enclosure, short: str = "no contour was found"
+) -> Enclosure:
+    """The answer within ``trivial``: all that is left of parameters that cannot be planned with."""
+    reason = "the parameters are too extreme to plan with floats"
+    try:
+        with np.errstate(all="ignore"):  # infinities and NaN in float planning are handled there
+            return trivial.meet(solve())
+    except TooExpensive as error:
+        reason = str(error)
+    except (ArithmeticError, ValueError):
+        pass
+    return trivial.short(f"{short}: {reason}")

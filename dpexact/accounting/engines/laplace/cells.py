@@ -1,0 +1,314 @@
+r"""Few steps of Laplace noise on a Poisson sample: the profile in pieces, each a polynomial.
+
+With ``w(l) = 1 - q + q e^l`` on ``|l| <= r``, ``r`` the rate of the noise, let ``Y`` be the sum of
+``log w`` over ``t`` steps: the loss, under ``P``, where a record is removed (``sign`` 1), and minus
+the loss, under ``Q``, where one is added (-1). Delta at a loss of ``sign y`` and its tilt are
+
+.. math:: \delta_t(y) = E(1 - e^{sign (y - Y)})_+, \qquad F_t(y) = e^{\theta y} \delta_t(y).
+
+``F_t`` is analytic between neighbours of its ``t + 1`` corners, all ``D = log w(r) - log w(-r)``
+apart. On piece ``i`` above the lowest let ``y = (t - 1) log w(-r) + i D + log w(l)``. Then piece
+``i`` of ``F_{t+1}`` is ``A`` of piece ``i`` of ``F_t`` and ``B`` of piece ``i - 1``
+(:mod:`~dpexact.accounting.engines.laplace.steps`). The piece below all is known, or is 0, and so
+are those of ``F_0``: a question needs no piece above its own. Errors of all steps add up:
+``docs/theory/laplace.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+from flint import arb
+
+from dpexact import balls, reals
+from dpexact.accounting.engines.contour.product import Product
+from dpexact.accounting.engines.laplace.steps import Column, Plan, Steps, chebyshev
+from dpexact.accounting.inverted import ONE, ZERO, BallProfile
+from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
+from dpexact.accounting.profile import InfiniteLoss
+from dpexact.enclosure import Enclosure
+from dpexact.reals import Real
+
+#: Most steps, most bits, and most products of a step's matrices and of all steps.
+MAX_COUNT: Final = 20_000
+_CAP: Final = 400
+_MOST: Final = 8_000_000
+_MOST_STEPS: Final = 400_000_000
+#: Pieces are kept by multiples of so many bits.
+_STEP_BITS: Final = 16
+_FEW_BITS: Final = 64
+#: How often, and by how many bits, what did not suffice is made finer.
+_ATTEMPTS: Final = 3
+_MORE_BITS: Final = 6
+_TOO_LONG: Final = "polynomials of too many coefficients"
+#: By how much a tilt may change along one piece and beside it, as a power of e.
+_STEEP: Final = 4.0
+#: Tilts that are less of that are none.
+_GENTLE: Final = 1 / 16
+#: About half the width of the strip in which pieces are analytic.
+_STRIP: Final = 3.0
+#: Heights of ellipses tried, as shares of what the bounds allow, and places of nodes looked at.
+_TRIED: Final = tuple(k / 20 for k in range(3, 18))
+_PLACES: Final = tuple(math.cos(k * math.pi / 8) for k in range(9))
+_HUGE: Final = 1 << 40
+#: What is left beside an ellipse, and by how much reaches of balls may be larger.
+_BESIDE: Final = 0.15
+_LOOSE: Final = 1.02
+#: Points of half an ellipse.
+_TURNS: Final = 32
+#: Bits by which what is planned for may be coarser than arithmetic.
+_SPARE: Final = 20
+
+
+class LaplaceCells(BallProfile):
+    """``count`` steps of ``pair``, beside the mass ``infinite`` of infinite loss."""
+
+    method = "piecewise polynomials"
+
+    def __init__(self, pair: SampledLaplace, count: int, infinite: InfiniteLoss) -> None:
+        self.pair, self.count, self.infinite = pair, count, infinite
+        end = pair.rate if pair.removes else -pair.rate
+        log = reals.logarithm(1 - pair.q + pair.q * reals.exponential(end))
+        self.largest: Real | None = count * log if pair.removes else -(count * log)
+        self._product = Product([(pair, count)])
+        self._tilt = 0.0
+
+    @classmethod
+    def takes(cls, pair: SampledLaplace, count: int) -> bool:
+        """Whether nothing is truncated. Proposes: whether the steps are few, polynomials short."""
+        return (
+            pair.is_whole
+            and count <= MAX_COUNT
+            and cls(pair, count, InfiniteLoss())._is_short(1, 0.0)
+        )
+
+    def _is_short(self, digits: int, epsilon: float) -> bool:
+        """Proposes: whether polynomials for so many digits are short, and pieces few."""
+        bits = balls.bits_for(digits) + self.lost_bits
+        level = epsilon if self.pair.removes else -epsilon
+        try:
+            with balls.precision(bits):
+                plan = planned(self.pair, self._tilt)
+                low, high = (float(x.mid()) for x in self.pair.ends())
+            place = (level - self.count * low) / (high - low)
+        except (ArithmeticError, ValueError):  # floats do not tell corners apart
+            return False
+        pieces = 1 + min(self.count, max(0.0, place))
+        each = plan.nodes * plan.kept
+        return (
+            bits <= _CAP
+            and each * plan.points <= _MOST
+            and each * self.count * pieces <= _MOST_STEPS
+        )
+
+    def _tilted(self, epsilon: float, log_delta: float) -> None:
+        """Proposes: a tilt, and bits for what delta is below its bound, and how flat it is."""
+        rate, q = self.pair.sizes
+        low, high = (math.log1p(q * math.expm1(x)) for x in (-rate - 1, rate + 1))
+        order = self._product.saddle(epsilon, 1)[0] if epsilon >= 0 else 0.0
+        # proposes: likewise, for how much of delta's digits epsilon has
+        self.slope_bits = max(0, 8 - math.floor(math.log2(max(order * epsilon, 2.0**-16))))
+        steepest = _STEEP / (high - low)
+        # proposes: few tilts, which many questions share
+        order = 2.0 ** round(math.log2(min(order, steepest))) if order > _GENTLE * steepest else 0.0
+        self._tilt = order if self.pair.removes else -order
+        bound = (
+            self.count * self.pair._about(self._tilt + self.pair.removes).value - order * epsilon
+        )
+        bound += math.log(self.count)
+        self.lost_bits = min(_CAP, max(0, math.ceil((bound - log_delta) / math.log(2))))
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        known, at = self.only_infinite(epsilon, digits), balls.approximate(epsilon)
+        if known is not None:
+            return known
+        # proposes: a tilt; any gives an enclosure
+        self._tilted(at, self._product.saddle(at, 1)[1] if at >= 0 else -1.0)
+        best = Enclosure(ZERO, ONE, self.method).short(_TOO_LONG)
+        # proposes: with how many bits; few more than suffice, as work grows with their cube
+        for _ in range(_ATTEMPTS):
+            if not self._is_short(digits, at):
+                break
+            self.cap = balls.bits_for(digits) + self.lost_bits
+            best = best.meet(super().delta(epsilon, digits))
+            missing = digits - best.digits
+            if missing <= 0:
+                break
+            self.lost_bits += math.ceil(missing * math.log2(10)) + _MORE_BITS
+        return best
+
+    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
+        """From above: what is finest is asked for first, and serves the others of its tilt."""
+        # proposes: the order
+        order = sorted(set(epsilons), key=balls.approximate, reverse=True)
+        found = {at: self.delta(at, digits) for at in order}
+        return [found[at] for at in epsilons]
+
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        near = self._near(delta)
+        self._tilted(near, self._log_share(delta))
+        for _ in range(_ATTEMPTS - 1):
+            if not self._is_short(digits, near):
+                return Enclosure(ZERO, math.inf, self.method).short(_TOO_LONG)
+            found = self._bracket(delta, digits)
+            if found is not None:
+                return found
+            self.lost_bits += 2 * _MORE_BITS
+        return super()._epsilon(delta, digits)
+
+    def near(self, delta: Real) -> Fraction:
+        # proposes: where the search starts
+        return Fraction(self._near(delta)) or ONE
+
+    def _near(self, delta: Real) -> float:
+        return self._product.epsilon(self._log_share(delta), 1)
+
+    def _log_share(self, delta: Real) -> float:
+        """About the logarithm of what is left to finite losses."""
+        with balls.precision(_FEW_BITS):
+            return float((balls.ball(delta) - self.infinite.ball()).log().mid())
+
+    def finite_ball(self, epsilon: arb) -> arb:
+        """By the piece of its level, whose slope is between -1 and 1."""
+        low, high = self.pair.ends()
+        level = epsilon if self.pair.removes else -epsilon
+        apart, above = high - low, level - self.count * low
+        if above <= 0:
+            return -epsilon.expm1() if self.pair.removes else arb(0)
+        if above >= self.count * apart:
+            return arb(0) if self.pair.removes else -epsilon.expm1()
+        if not balls.in_range(above / apart):
+            return arb.nan()
+        kept, bits = _kept(self.pair, self._tilt, self.count), balls.current()
+        # proposes: what is looked up; pieces of any precision enclose
+        bits = min((x for x in kept if x >= bits), default=_STEP_BITS * -(-bits // _STEP_BITS))
+        # proposes: a piece; how far outside of it the point may lie is counted
+        piece = max(0, min(self.count - 1, math.floor(float((above / apart).mid()))))
+        try:
+            with balls.precision(bits):
+                if bits not in kept:
+                    kept.clear()
+                    plan = planned(self.pair, self._tilt)
+                    kept[bits] = Pieces(self.pair, self._tilt, self.count, plan)
+                column = kept[bits].column(piece)
+        except (ArithmeticError, ValueError):  # no ellipse is known for losses next to 0
+            return arb.nan()
+        beyond = above - piece * apart
+        inside = beyond.max(arb(0)).min(apart)
+        loss = ((low + inside).expm1() / balls.ball(self.pair.q)).log1p()
+        share = (loss / balls.ball(self.pair.rate)).max(arb(-1)).min(arb(1))
+        found = value(column, share) * (-self._tilt * (level - beyond + inside)).exp()
+        # exactly 0 where the point is certainly inside, whatever its radius
+        return found + arb(0, (-beyond).max(beyond - apart).max(arb(0)).upper())
+
+
+@lru_cache(maxsize=16)
+def _kept(pair: SampledLaplace, theta: float, count: int) -> dict[int, Pieces]:
+    """The finest that were needed, by their bits."""
+    return {}
+
+
+class Pieces:
+    """Pieces of ``F_count``, from below, as far as they were asked for."""
+
+    def __init__(self, pair: SampledLaplace, theta: float, count: int, plan: Plan) -> None:
+        self._steps, self._count = Steps(pair, theta, plan), count
+        self._removes, self._ends = pair.removes, pair.ends()
+        #: The piece last found, of ``F_0`` to ``F_(count-1)``, and all those of ``F_count``: at
+        #: once, as an interrupt must not leave the one without the other.
+        self._known: tuple[list[Column], list[Column]] = [], []
+
+    def _start(self, steps: int, piece: int) -> Column:
+        """Of a piece that is known."""
+        low, high = self._ends
+        base = (steps - 1) * low + piece * (high - low)
+        return self._steps.start(base)
+
+    def column(self, piece: int) -> Column:
+        """That of ``F_count``.
+
+        Proposes: which piece is looked at.
+        """
+        while len(self._known[1]) <= piece:
+            self._known = self._following(*self._known)
+        return self._known[1][piece]
+
+    def _following(
+        self, row: list[Column], found: list[Column]
+    ) -> tuple[list[Column], list[Column]]:
+        """What is known with one piece more."""
+        steps, zero = self._steps, Column([arb(0)] * self._steps.kept, arb(0))
+        if self._removes:
+            here = zero
+            before = row or [self._start(t, -1) for t in range(self._count)]
+        else:
+            here = self._start(0, len(found))
+            before = row or [zero] * self._count
+        added, row = steps.images(steps.high, before), []
+        for other, beside in zip(before, added, strict=True):
+            row.append(here)
+            (image,) = steps.images(steps.low, [here])
+            error = steps.mass * arb.max(here.error, other.error) + image.error + beside.error
+            both = zip(image.coefficients, beside.coefficients, strict=True)
+            here = steps.shortened(Column([x + y for x, y in both], error))
+        return row, [*found, here]
+
+
+def value(column: Column, at: arb) -> arb:
+    """Of the piece at the share ``at`` of the rate."""
+    terms = zip(column.coefficients, chebyshev([at], len(column.coefficients)), strict=True)
+    return sum((c * x for c, (x,) in terms), arb(0, column.error))
+
+
+def planned(pair: SampledLaplace, theta: float) -> Plan:
+    """Proposes: ellipses, nodes and points whose errors are about the precision."""
+    (rate, q), power = pair.sizes, theta + pair.removes
+    odds, needed = q / (1 - q), (balls.current() - _SPARE) * math.log(2)
+    fall = math.asinh(_STRIP / rate)
+    kept = max(2, math.ceil(needed / fall))
+    mean = pair._about(power).value
+    turns = np.exp(1j * np.linspace(0, np.pi, _TURNS))
+    best = Plan(0.0, _HUGE, kept, 0.0, _HUGE)
+
+    def logs(losses: Any) -> Any:
+        return power * np.log(np.abs(1 - q + q * np.exp(losses)))
+
+    def reach(losses: Any) -> float:
+        z = losses / rate
+        major = (np.abs(z + 1) + np.abs(z - 1)) / 2
+        return float(np.arccosh(np.maximum(major, 1)).max())
+
+    for share in _TRIED:
+        log = math.asinh(share * math.pi / rate)
+        arc = rate * (math.exp(log) * turns + math.exp(-log) / turns) / 2
+        most = needed + kept * max(0.0, log - fall) + float(logs(arc).max()) - mean + 7
+        nodes = max(kept + 1, 1 + math.ceil((most - math.log(math.expm1(log))) / log))
+        if nodes < best.nodes:
+            best = best._replace(rho=log, nodes=nodes)
+    halved = []
+    for start, end in [(-rate, rate * x) for x in _PLACES] + [(rate * x, rate) for x in _PLACES]:
+        one, other = odds * math.exp(start), odds * math.exp(end)
+        both = one + other + one * other
+        middle = math.log(both / (1 + math.sqrt(1 + both)) / odds)
+        halved.append(((start + middle) / 2, (middle - start) / 2, both))
+    longest = max(half for _, half, _ in halved)
+    for share in _TRIED:
+        log, most = math.asinh(share * math.pi / longest), 0.0
+        for middle, half, both in halved:
+            if middle + half * math.cosh(log) > math.log(both / odds) - _BESIDE:
+                most = math.inf
+                break
+            arc = middle + half * (math.exp(log) * turns + math.exp(-log) / turns) / 2
+            u = odds * np.exp(arc)
+            grown = max(reach(arc), reach(np.log((both - u) / (1 + u) / odds)))
+            most = max(most, kept * max(0.0, grown - fall))
+        points = 2 + math.ceil((needed + min(most, _HUGE) + 8) / (2 * log))
+        if points < best.points:
+            reached = math.exp(fall + most / kept) * _LOOSE
+            best = best._replace(sigma=log, points=points, reach=reached)
+    return best

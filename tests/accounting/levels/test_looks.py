@@ -1,0 +1,53 @@
+"""Where many levels touch: by polynomials through few values of the profile."""
+
+import math
+from fractions import Fraction
+from statistics import NormalDist
+
+import pytest
+
+import dpexact
+from dpexact.accounting.levels import looks
+from dpexact.accounting.levels.looks import Piece, row_between
+from dpexact.accounting.levels.polygon import _Polygon
+
+NORMAL = NormalDist()
+
+
+def gaussian(log):
+    size = abs(log)
+    return NORMAL.cdf(0.5 - size) - math.exp(size) * NORMAL.cdf(-0.5 - size)
+
+
+@pytest.mark.parametrize("ends", [(Fraction(1), Fraction(3)), (Fraction(1, 4), Fraction(1))])
+def test_a_piece_knows_where_levels_touch(ends):
+    """Of Gaussian noise that is at ``log x = t - 1/2``, where the level is ``Phi(-t)``."""
+    row = row_between(*ends)
+    assert (row[0], row[-1]) == ends
+    assert row == sorted(row)
+    piece = Piece(row, [gaussian(math.log(x)) for x in row])
+    alphas = [Fraction(NORMAL.cdf(-0.5 - k / 50)) for k in range(-60, 61)]
+    found = piece.looks(alphas, 15)
+    assert len(found) > 40
+    for i, look in found.items():
+        assert abs(math.log(look.centre) - (-NORMAL.inv_cdf(float(alphas[i])) - 0.5)) < 1e-7
+        assert look.step < 1e-5
+        assert ends[0] <= look.centre <= ends[1]
+
+
+def test_pieces_with_a_kink_say_nothing():
+    row = row_between(Fraction(1), Fraction(3))
+    heights = [gaussian(math.log(x)) + max(0.0, 0.1 - 0.1 * math.log(x)) for x in row]
+    assert not Piece(row, heights).looks([Fraction(k, 100) for k in range(1, 100)], 15)
+
+
+def test_many_levels_take_about_three_values_each(monkeypatch):
+    asked, ask = [], _Polygon.ask
+    monkeypatch.setattr(_Polygon, "ask", lambda self, x, n: asked.extend(x) or ask(self, x, n))
+    mechanism, levels = "poisson(gaussian(1), 1/100)^1000", [f"{k}/402" for k in range(1, 402)]
+    found = dpexact.tradeoff(mechanism)(levels, 12)
+    assert len(asked) < 4.5 * len(levels)
+    monkeypatch.setattr(looks.Piece, "looks", lambda *_: {})
+    for answer, other in zip(found, dpexact.tradeoff(mechanism)(levels, 12), strict=True):
+        assert answer.digits >= 12
+        assert answer.overlaps(other)
