@@ -36,6 +36,8 @@ SHORT: Final = 3000
 _BULK: Final = 200.0
 #: Binary logarithms of tilts are sought up to the first, to the second.
 _EXPONENT, _NEAR = 64.0, 1e-3
+#: Steps to an order below 0.
+_HALVINGS: Final = 60
 #: A tilt, in standard deviations of the loss, at least: it costs a dozen bits and saves nodes.
 _LEAST_TILT: Final = 4.0
 #: And how much larger than the rest a sum may be then, as a power of e.
@@ -181,17 +183,16 @@ class LatticeComposition(TangentProfile):
         """
         try:
             _, mean, bend = self._cumulant(0.0)
-            sense, away = -1, 0.5
             # proposes: from which side; what is not beyond a small epsilon is less
-            if mean - near <= 2 * _LEAST_TILT * math.sqrt(bend):
+            if mean - near > 2 * _LEAST_TILT * math.sqrt(bend):
+                sense, away = -1, self._falling(near)
+            else:
                 sense, away = 1, self._balancing(near)
                 bend = self._cumulant(away).bend
                 away = max(away, _LEAST_TILT / math.sqrt(bend)) if bend > 0 else away
                 # of a narrow law a tilt may be a jump
                 while self._cumulant(away).value - away * near > _HIGHEST:
                     away /= 2
-            elif bend > 2 * (mean - near):
-                away = (mean - near) / bend
             # proposes: likewise
             if bend > 0:
                 step = Fraction(2) ** -math.ceil(math.log2(bend) / 2)
@@ -200,6 +201,20 @@ class LatticeComposition(TangentProfile):
             return sense * Fraction(2.0 ** (round(4 * math.log2(away)) / 4))
         except (ArithmeticError, ValueError):  # losses beyond floats
             return Fraction(-1, 2)
+
+    def _falling(self, epsilon: float) -> float:
+        """About the ``x``, at most 1/2, at whose negative the mean loss is ``epsilon``.
+
+        Proposes: a tilt.
+        """
+        low, high = 0.0, 0.5
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            _, slope, bend = self._cumulant(-middle)
+            low, high = (middle, high) if slope > epsilon else (low, middle)
+            if (high - low) ** 2 * bend < 1:
+                break
+        return high
 
     def _balancing(self, epsilon: float) -> float:
         """About the ``x`` with the least ``log(K(x) M(x)) - x epsilon``, by Newton's steps.

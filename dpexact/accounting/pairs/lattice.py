@@ -57,10 +57,16 @@ class Tilted:
 
     def bound(self, angle: arb) -> arb:
         """By neighbours, of which ``|a + b e^{it}|^2 = (a + b)^2 - 4ab sin^2(t/2)`` falls to pi."""
-        sine, found = (angle / 2).sin() ** 2, self.dropped.abs_upper()
-        for a, b in zip_longest(self.masses[::2], self.masses[1::2], fillvalue=arb(0)):
-            found += ((a + b) ** 2 - 4 * a * b * sine).max(arb(0)).sqrt()
-        return found
+        sine, lost = (angle / 2).sin() ** 2, self.dropped.abs_upper()
+
+        def paired(masses: Sequence[arb]) -> arb:
+            sizes = (
+                ((a + b) ** 2 - 4 * a * b * sine).max(arb(0)).sqrt()
+                for a, b in zip_longest(masses[::2], masses[1::2], fillvalue=arb(0))
+            )
+            return sum(sizes, lost)
+
+        return arb.min(paired(self.masses), paired([arb(0), *self.masses]))
 
 
 class OnLattice(Pair):

@@ -91,6 +91,14 @@ def test_a_theta_is_the_sum_over_outcomes(theta):
                 assert pair.turning(theta).at(angle).overlaps(pair.tilted(theta).at(angle))
 
 
+@pytest.mark.parametrize(("sigma", "count"), [("1/3", 10**9), ("1/2", 10**10), ("1/10", 10**18)])
+def test_little_noise_that_is_added_very_often(sigma, count):
+    """Far below the mean, and where two neighbours have all the mass."""
+    found = dpexact.epsilon(f"discrete_gaussian({sigma})^{count}", "1e-6", 10)
+    assert found.digits >= 10
+    assert dpexact.delta(f"discrete_gaussian({sigma})^{count}", found.lower, 3).upper >= 1e-6
+
+
 @pytest.mark.parametrize(
     ("sigma", "count", "delta"), [(100, 10**5, "1e-6"), (100, 10**12, "1e-9"), (1000, 100, "1e-5")]
 )
