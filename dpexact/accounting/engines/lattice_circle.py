@@ -46,6 +46,8 @@ class Circle:
     def __init__(
         self, parts: Sequence[Strided], unit: Real, theta: Fraction, spread: float, near: arb
     ) -> None:
+        if not (theta > -1 and theta != 0):
+            raise ValueError(f"theta: {theta} is not accepted; must be above -1, and not 0")
         self._parts, self._theta, self._unit = parts, theta, balls.ball(unit)
         self._bits = balls.current() - SPARE
         self._turnings = [s.pair.turning(theta) for s in parts]

@@ -44,7 +44,6 @@ _LEAST_TILT: Final = 4.0
 _HIGHEST: Final = 6 * _LEAST_TILT**2
 #: The least spacing that floats plan for.
 _FINEST: Final = arb(2) ** -1000
-_TRIES: Final = 12
 
 
 class LatticeComposition(TangentProfile):
@@ -154,9 +153,8 @@ class LatticeComposition(TangentProfile):
         """Whether few losses are listed that tell of an epsilon. Proposes: the cheaper way."""
         if self._extent <= SHORT:
             return True
-        length = 2 * math.sqrt(2 * balls.current() * math.log(2)) * self.spread(0.0)
         # a part that strides turns often, and few of its nodes are left out
-        if length > min(SHORT * max(s.stride for s in self.parts), MAX_ATOMS):
+        if self._length() > min(SHORT * max(s.stride for s in self.parts), MAX_ATOMS):
             return False
         try:
             theta = max(float(self._tilt(near)), 0.0)
@@ -164,13 +162,16 @@ class LatticeComposition(TangentProfile):
         except ArithmeticError:  # losses beyond floats
             return False
 
+    def _length(self) -> float:
+        """About how many losses are not tiny. Proposes: what is too long."""
+        return 2 * math.sqrt(2 * balls.current() * math.log(2)) * self.spread(0.0)
+
     def _check_length(self) -> None:
         # proposes: what is no work; a short law is cheap, however spread it is
         if self._extent <= SHORT:
             return
-        width = math.sqrt(2 * balls.current() * math.log(2))
         # proposes: what is too much work
-        if 2 * width * self.spread(0.0) > MAX_ATOMS:
+        if self._length() > MAX_ATOMS:
             raise UnsupportedMechanism(
                 f"no certified accounting on a lattice of more than {MAX_ATOMS} points"
             )
@@ -240,7 +241,7 @@ class LatticeComposition(TangentProfile):
         """About the standard deviation of the tilted law in units of the lattice.
 
         Proposes: what is too long. Beyond floats nothing is: next to no noise leaves one outcome,
-        and of very much noise the law itself is refused.
+        and very much noise is refused.
         """
         try:
             return math.sqrt(self._cumulant(theta).bend) / balls.approximate(self.unit)

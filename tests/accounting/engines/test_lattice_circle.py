@@ -153,3 +153,10 @@ def test_a_part_that_strides_is_large_at_each_whole_turn(pairs, away):
         found, known = (x.finite_ball(arb(mean + away * bend**0.5)) for x in (law, short))
         assert found.overlaps(known)
         assert found.rad() < 1e-20
+
+
+@pytest.mark.parametrize("theta", [-2, -1, 0])
+def test_orders_of_which_the_theorem_does_not_speak(theta):
+    unit, strided = commensurate([(PAIRS["response"], 3)])
+    with balls.precision(BITS), pytest.raises(ValueError, match="must be above -1"):
+        Circle(strided, unit, Fraction(theta), 1.0, arb(0))
