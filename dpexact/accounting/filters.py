@@ -129,6 +129,8 @@ def _divergence(order: Real | None, step: Mechanism) -> Enclosure:
 
 def _kept(order: Real, budget: Real, delta: Real, digits: int) -> Enclosure:
     """Epsilon of a divergence that is the whole budget."""
+    if delta.fraction == 1:
+        return Enclosure.exact(Fraction(0), "nothing is asked")
 
     def line(_: Real | None, digits: int) -> Enclosure:
         return balls.enclosed(budget, digits)

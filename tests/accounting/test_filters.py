@@ -339,3 +339,10 @@ def test_a_cost_that_may_be_infinite_is_not_certain_to_exceed_the_budget():
     assert Filter.renyi("1e9", "1e8").fits(step) is Ternary.UNDECIDED
     assert Filter.renyi("1e9", "1e-3").fits(step) is Ternary.FAILS
     assert Filter("pure_dp(1)").fits("gaussian(1)") is Ternary.FAILS
+
+
+@pytest.mark.parametrize(
+    "kept", [Filter("gdp(1)"), Filter("zcdp(1)"), Filter("pure_dp(1)"), Filter.renyi(2, 1)]
+)
+def test_at_a_delta_of_one_nothing_is_asked(kept):
+    assert kept.epsilon(1) == dpexact.Enclosure.exact(Fraction(0))
