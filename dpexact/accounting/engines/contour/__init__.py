@@ -2,5 +2,6 @@
 
 Inside, each module imports only from those before it::
 
-    product < planning < inversion < many < profile < curves, atoms
+    product < planning < inversion < many < profile < along, run_curve
+    profile, set_aside < blurs < atoms
 """
