@@ -47,3 +47,11 @@ def test_the_map_names_every_module_of_accounting() -> None:
     named = {name.strip("/").split("/")[-1] for name in re.findall(r"`([\w/]+)`", page)}
     inside = [name.split(".") for name in MODULES if name.startswith("dpexact.accounting.")]
     assert {parts[2] for parts in inside} - named == set()
+
+
+def test_modules_are_short() -> None:
+    """All but the checker that is run by its path, which is one file on purpose."""
+    lengths = {name: len(path.read_text("utf-8").splitlines()) for name, path in MODULES.items()}
+    assert [name for name, length in lengths.items() if length > 400] == [
+        "dpexact.certificate_checker"
+    ]

@@ -51,11 +51,8 @@ def routed(
 ) -> Profile:
     """The profile of what runs: in both directions the larger one, where they differ."""
     ways = composition.ways(direction)
-    match [_one_way(faced, way, method) for way, faced in ways]:
-        case [remove, add]:
-            return Mirrored(remove, add, _bound(ways[1][1]))
-        case found:
-            return found[0]
+    found = [_one_way(faced, way, method) for way, faced in ways]
+    return found[0] if len(found) == 1 else Mirrored(found[0], found[1], _bound(ways[1][1]))
 
 
 def glanced(composition: Composition, direction: Direction) -> Profile:
@@ -183,15 +180,13 @@ def _response(c: Composition, direction: Direction) -> Profile | None:
 
 def _sampled_once(c: Composition, direction: Direction) -> Profile | None:
     """One run on a sample: from the profile of what runs (Balle, Barthe, Gaboardi 2018)."""
-    if len(c.samples) != 1 or c.samples[0][1] != 1 or not replace(c, samples=[]).is_empty:
-        return None
-    ((sample, _),) = c.samples
-    if sample.inner.samples:
-        return None
     from dpexact.accounting.engines.sampled_once import sampled_once
 
-    inner = sample.inner.facing(direction)
-    return sampled_once(_first(inner, direction, "auto"), sample.q, direction)
+    match c.samples:
+        case [(sample, 1)] if not sample.inner.samples and replace(c, samples=[]).is_empty:
+            inner = _first(sample.inner.facing(direction), direction, "auto")
+            return sampled_once(inner, sample.q, direction)
+    return None
 
 
 def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
@@ -365,8 +360,8 @@ def _atoms(c: Composition, direction: Direction) -> Profile | None:
     # proposes: which is asked first; densities have no types, and of many steps no atoms matter
     if any(pair.decays for pair, _ in pairs):
         return FirstToReach(line.varied(_BRIEF_WORK, patient=False), blurred)
-    few = sum(count for _, count in pairs) <= MAX_STEPS
-    return Fallback(ManyTypes(pairs, infinite), lambda: blurred) if few else blurred
+    many = sum(count for _, count in pairs) > MAX_STEPS
+    return blurred if many else Fallback(ManyTypes(pairs, infinite), lambda: blurred)
 
 
 #: Where every record takes part in all of it.

@@ -34,9 +34,8 @@ from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, rational
 
+#: Default bound on the multiplications of one evaluation: some seconds.
 MAX_WORK = 120_000_000
-"""Default bound on the multiplications of one evaluation: some seconds."""
-
 COARSE_BITS = 96
 ATTEMPTS = 4
 _COARSE_ACCURACY = 40.0
@@ -57,10 +56,6 @@ _LOW = 3.0
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _NO_ANSWER = Enclosure(_ZERO, math.inf, "contour")
-
-
-class InfiniteEpsilon(ValueError):
-    """Delta is not above the mass of infinite loss: no epsilon satisfies it."""
 
 
 class ContourProfile(Profile):
@@ -251,11 +246,10 @@ class ContourProfile(Profile):
     def _at_zero(self, delta: Real, digits: int) -> Enclosure | None:
         """Epsilon if it is 0, or next to it; None where delta at 0 is above the target."""
         at_zero = self.solved_delta(rational(0), digits)
+        if balls.at_most(at_zero, delta):
+            return Enclosure.exact(_ZERO, self.method)
         with precision(COARSE_BITS + 4 * digits):
-            target = ball(delta)
-            if ball(Fraction(at_zero.upper)) <= target:
-                return Enclosure.exact(_ZERO, self.method)
-            if not ball(Fraction(at_zero.lower)) > target:
+            if not ball(Fraction(at_zero.lower)) > ball(delta):
                 reason = "epsilon is too close to zero to be told from it"
                 return self.chernoff_epsilon(delta).short(reason)
         return None
@@ -279,7 +273,7 @@ class ContourProfile(Profile):
             above = ball(delta) - self.lost()
             # proposes: whether a contour is tried; without one the trivial bounds are left
             if not above > 0:
-                raise InfiniteEpsilon("delta must exceed the mass at infinity")
+                raise ValueError("delta must exceed the mass at infinity")
             return float(above.mid().log().mid())
 
     def _searched(self, delta: Real, high: float, at: float) -> float:
@@ -326,10 +320,9 @@ class ContourProfile(Profile):
         b = order or self.product.chernoff(approximate(epsilon), self.repeat)[0]
         with precision(COARSE_BITS):
             moment = self.product.moment(b, accuracy, self.repeat)
-            lost = 1 - self.product.mass(self.repeat)
-            bound = lost + chernoff_constant(arb(b)) * moment * (-arb(b) * ball(epsilon)).exp()
-            found = balls.to_enclosure(bound)
-        return Enclosure(_ZERO, min(found.upper, _ONE), "Chernoff bound")
+            beyond = chernoff_constant(arb(b)) * moment * (-arb(b) * ball(epsilon)).exp()
+            bound = balls.to_enclosure(1 - self.product.mass(self.repeat) + beyond).upper
+        return Enclosure(_ZERO, min(bound, _ONE), "Chernoff bound")
 
     @np.errstate(all="ignore")
     def is_below(self, epsilon: Real, level: Real) -> bool:
