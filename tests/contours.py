@@ -9,8 +9,8 @@ from dpexact.accounting.engines.contour.planning import planned
 from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.engines.contour.profile import MAX_WORK, ContourProfile
 from dpexact.accounting.pairs.mixture import one_shift
-from dpexact.accounting.pairs.mixture_rules import Shape
-from dpexact.accounting.pairs.mixture_sums import Integrand
+from dpexact.accounting.pairs.sums.mixture_rules import Shape
+from dpexact.accounting.pairs.sums.mixture_sums import Integrand
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.reals import rational
 

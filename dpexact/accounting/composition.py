@@ -32,7 +32,7 @@ from dpexact.mechanisms.table import Table
 from dpexact.reals import ONE, ZERO, Real
 
 if TYPE_CHECKING:
-    from dpexact.accounting.pairs.cubature import Cloud
+    from dpexact.accounting.pairs.clouds.cubature import Cloud
 
 
 @dataclass(frozen=True)
@@ -269,7 +269,7 @@ class Composition:
     @cached_property
     def clouds(self) -> tuple[list[Cloud], list[tuple[Sample, int]]]:
         """Gaussian samples in a cloud of many, and all other samples."""
-        from dpexact.accounting.pairs.boxes import gathered
+        from dpexact.accounting.pairs.clouds.boxes import gathered
 
         if isinstance(self.samples, Rows):
             others, steps = [], self.samples.rows

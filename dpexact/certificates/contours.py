@@ -17,9 +17,9 @@ from dpexact.accounting.engines.contour.planning import Plan, Query, planned
 from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.pairs.coin import Coin
 from dpexact.accounting.pairs.mixture import GaussianMixtures, Mixtures, one_shift
-from dpexact.accounting.pairs.mixture_rules import Rule, Shape
 from dpexact.accounting.pairs.pair import Pair, TooExpensive
 from dpexact.accounting.pairs.shifts import Outline
+from dpexact.accounting.pairs.sums.mixture_rules import Rule, Shape
 from dpexact.arguments import Direction
 from dpexact.certificates.cells import (
     Box,

@@ -15,8 +15,8 @@ import numpy as np
 
 from dpexact import certificate_checker as checker
 from dpexact.accounting.engines.allocation_put import Picture
-from dpexact.accounting.pairs.allocation_rules import Shape, log_gamma, turned
 from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.sums.allocation_rules import Shape, log_gamma, turned
 from dpexact.certificate_checker_mpfr import allocation
 from dpexact.certificate_checker_mpfr.arithmetic import Arithmetic
 from dpexact.certificates.contours import NoPlan

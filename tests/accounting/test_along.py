@@ -22,9 +22,9 @@ from dpexact.accounting.engines.contour.planning import Plan
 from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.engines.contour.run_curve import _Beginning, _Between, _Cut, _Way, run_curve
-from dpexact.accounting.pairs import boxes
 from dpexact.accounting.pairs.bundle import Bundle
-from dpexact.accounting.pairs.cubature import Cloud, Degrees
+from dpexact.accounting.pairs.clouds import boxes
+from dpexact.accounting.pairs.clouds.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.prefix import Prefix

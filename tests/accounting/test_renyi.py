@@ -12,7 +12,7 @@ from oracles import scaled
 
 import dpexact
 from dpexact import balls
-from dpexact.accounting.pairs import mixture_sums
+from dpexact.accounting.pairs.sums import mixture_sums
 from dpexact.accounting.renyi import averages, renyi, sampled_gaussian, samples
 from dpexact.accounting.renyi.query import enclose_renyi, order_in
 from dpexact.answers import PrecisionNotReached

@@ -27,9 +27,9 @@ from flint import acb, acb_mat, arb
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.engines.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.inverted import BallProfile
-from dpexact.accounting.pairs.allocation_sums import inner_tails, strip_aliases
 from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.accounting.pairs.power_sums import Rows
+from dpexact.accounting.pairs.sums.allocation_sums import inner_tails, strip_aliases
+from dpexact.accounting.pairs.sums.power_sums import Rows
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import UNIT, approximate, ball, current, precision
 from dpexact.enclosure import Enclosure

@@ -9,10 +9,10 @@ from typing import Final, NoReturn
 
 from flint import acb, arb
 
-from dpexact.accounting.pairs import allocation_loud as loud
-from dpexact.accounting.pairs.allocation_rules import Shape, log_gamma, power_of, turned
-from dpexact.accounting.pairs.allocation_sums import Law, Mellin
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive
+from dpexact.accounting.pairs.sums import allocation_loud as loud
+from dpexact.accounting.pairs.sums.allocation_rules import Shape, log_gamma, power_of, turned
+from dpexact.accounting.pairs.sums.allocation_sums import Law, Mellin
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.errors import UnsupportedMechanism
 from dpexact.kept import cached_property

@@ -14,11 +14,11 @@ from typing import Final
 import numpy as np
 from flint import acb, arb
 
-from dpexact.accounting.pairs.far_nodes import CHUNK, LOST, FarNodes, FarSum, lost_of
 from dpexact.accounting.pairs.pair import Factors, Jet, Pair, least_overlap, product, weighted
-from dpexact.accounting.pairs.power_sums import line_product
 from dpexact.accounting.pairs.response import Response
-from dpexact.accounting.pairs.response_sums import Leak, ResponseSums, estimator
+from dpexact.accounting.pairs.sums.far_nodes import CHUNK, LOST, FarNodes, FarSum, lost_of
+from dpexact.accounting.pairs.sums.power_sums import line_product
+from dpexact.accounting.pairs.sums.response_sums import Leak, ResponseSums, estimator
 from dpexact.balls import ball, precision
 from dpexact.kept import cached_property
 from dpexact.reals import Real

@@ -19,13 +19,13 @@ import numpy as np
 from flint import acb, acb_mat, arb, arb_mat
 
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.pairs.boxes import HEAVY, Asked, Box, Part, cheapest, fitted
-from dpexact.accounting.pairs.cell_moments import CellMoments
-from dpexact.accounting.pairs.cells import Place
-from dpexact.accounting.pairs.common_rule import Nodes
-from dpexact.accounting.pairs.cubature import Cloud, Degrees
-from dpexact.accounting.pairs.line_rule import Row, Step, line_rows, logarithms, scaled, still
-from dpexact.accounting.pairs.log_bounds import Modulus, Power
+from dpexact.accounting.pairs.clouds.boxes import HEAVY, Asked, Box, Part, cheapest, fitted
+from dpexact.accounting.pairs.clouds.cell_moments import CellMoments
+from dpexact.accounting.pairs.clouds.cells import Place
+from dpexact.accounting.pairs.clouds.common_rule import Nodes
+from dpexact.accounting.pairs.clouds.cubature import Cloud, Degrees
+from dpexact.accounting.pairs.clouds.line_rule import Step, line_rows, logarithms, scaled, still
+from dpexact.accounting.pairs.clouds.log_bounds import Modulus, Power
 from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, short
 from dpexact.balls import ball, current, precision
@@ -252,14 +252,14 @@ class Bundle(Pair):
         # of a record added the imaginary part of the power is negative
         turned = acb if self.removes else acb.conjugate
 
-        def ask(place: Place) -> Row:
+        def ask(place: Place) -> list[acb]:
             return [turned(x) for x in self._pair(place).moments(c, step, count, fine)]
 
         rows = partial(line_rows, power=power, step=step, count=count, accuracy=fine, ask=ask)
 
-        def together(cloud: Cloud, degrees: Degrees) -> list[Row]:
+        def together(cloud: Cloud, degrees: Degrees) -> list[list[acb]]:
             pairs = cloud.nodes(degrees)
-            found: list[Row] = [[]] * len(pairs)
+            found: list[list[acb]] = [[]] * len(pairs)
             for group, lines in rows(pairs):
                 for k, row in zip(group, lines.rows(), strict=True):
                     # of the moment, which is near 1, the principal branch

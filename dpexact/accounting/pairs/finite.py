@@ -13,7 +13,7 @@ from typing import Final
 from flint import acb, arb
 
 from dpexact.accounting.pairs.pair import Atom, Jet, Masses, Pair
-from dpexact.accounting.pairs.power_sums import exponential_line
+from dpexact.accounting.pairs.sums.power_sums import exponential_line
 from dpexact.arguments import Direction
 from dpexact.balls import ball, order, precision
 from dpexact.errors import UnsupportedMechanism

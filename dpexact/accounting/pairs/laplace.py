@@ -26,8 +26,8 @@ from typing import Final
 
 from flint import acb, arb
 
-from dpexact.accounting.pairs.arcs import Arc
 from dpexact.accounting.pairs.pair import Jet, LossMoments, Masses, Pair, Tails, Turns
+from dpexact.accounting.pairs.sums.arcs import Arc
 from dpexact.balls import approximate, ball, compare
 from dpexact.exactness import exponential, quotient
 from dpexact.kept import cached_property

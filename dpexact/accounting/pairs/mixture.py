@@ -11,16 +11,16 @@ from flint import acb, arb
 
 from dpexact.accounting.pairs.binomial_shifts import BinomialShifts, cut
 from dpexact.accounting.pairs.gaussian import normal_tail_to
-from dpexact.accounting.pairs.mixture_rules import Shape
-from dpexact.accounting.pairs.mixture_sums import (
+from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails, far
+from dpexact.accounting.pairs.response import MAX_OUTCOMES
+from dpexact.accounting.pairs.shifts import STILL, Shifts, Side, crossing, one, thinned
+from dpexact.accounting.pairs.sums.mixture_rules import Shape
+from dpexact.accounting.pairs.sums.mixture_sums import (
     Integrand,
     oblique_moments,
     positive_sum,
     real_moment,
 )
-from dpexact.accounting.pairs.pair import Jet, Masses, Pair, Tails, far
-from dpexact.accounting.pairs.response import MAX_OUTCOMES
-from dpexact.accounting.pairs.shifts import STILL, Shifts, Side, crossing, one, thinned
 from dpexact.balls import approximate, ball
 from dpexact.errors import UnsupportedMechanism
 from dpexact.kept import cached_property

@@ -16,7 +16,7 @@ from flint import acb, arb
 
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.pair import Jet, Pair, Turns
-from dpexact.accounting.pairs.power_sums import exponential_line
+from dpexact.accounting.pairs.sums.power_sums import exponential_line
 from dpexact.balls import ball, current
 from dpexact.reals import Real
 

@@ -14,7 +14,7 @@ from dpexact import reals
 from dpexact.accounting.pairs.finite import power_moments
 from dpexact.accounting.pairs.lattice import MAX_ATOMS, FiniteOnLattice, OnLattice
 from dpexact.accounting.pairs.pair import Atom, Jet, Masses
-from dpexact.accounting.pairs.power_sums import powers
+from dpexact.accounting.pairs.sums.power_sums import powers
 from dpexact.balls import approximate, ball, compare
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import exponential, quotient

@@ -23,9 +23,9 @@ import numpy as np
 from flint import acb, arb
 
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.pairs.arcs import Arc, arc_size
 from dpexact.accounting.pairs.on_sample import OnSample, Rule
 from dpexact.accounting.pairs.pair import Masses, TooExpensive, Turns
+from dpexact.accounting.pairs.sums.arcs import Arc, arc_size
 from dpexact.balls import AROUND, approximate, ball, precision
 from dpexact.kept import cached_property
 from dpexact.reals import ONE, ZERO, Real

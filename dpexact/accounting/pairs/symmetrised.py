@@ -26,7 +26,7 @@ from flint import acb, arb, arb_mat, fmpq
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.mixture import GaussianMixtures, remove
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive
-from dpexact.accounting.pairs.power_sums import exponential_line
+from dpexact.accounting.pairs.sums.power_sums import exponential_line
 from dpexact.balls import approximate, ball, current, normal_tail, precision
 from dpexact.kept import cached_property
 from dpexact.reals import Real

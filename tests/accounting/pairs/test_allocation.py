@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpexact
-from dpexact.accounting.pairs import allocation_loud, allocation_sums
 from dpexact.accounting.pairs.allocation import Allocation
-from dpexact.accounting.pairs.allocation_products import Fixed, power, turned_sums
-from dpexact.accounting.pairs.allocation_sums import Law
+from dpexact.accounting.pairs.sums import allocation_loud, allocation_sums
+from dpexact.accounting.pairs.sums.allocation_products import Fixed, power, turned_sums
+from dpexact.accounting.pairs.sums.allocation_sums import Law
 from dpexact.balls import precision
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure

@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 
 from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.engines.contour.profile import ContourProfile
-from dpexact.accounting.pairs import boxes, bundle, ellipses, line_rule, log_bounds
-from dpexact.accounting.pairs.boxes import gathered
+from dpexact.accounting.pairs import bundle
 from dpexact.accounting.pairs.bundle import Bundle
-from dpexact.accounting.pairs.cubature import Cloud, Degrees
-from dpexact.accounting.pairs.ellipses import Fit
+from dpexact.accounting.pairs.clouds import boxes, ellipses, line_rule, log_bounds
+from dpexact.accounting.pairs.clouds.boxes import gathered
+from dpexact.accounting.pairs.clouds.cubature import Cloud, Degrees
+from dpexact.accounting.pairs.clouds.ellipses import Fit
+from dpexact.accounting.pairs.clouds.sides import Side
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.accounting.pairs.sides import Side
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.accounting.queries import epsilon
 from dpexact.balls import ball, precision

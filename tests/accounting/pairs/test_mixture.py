@@ -13,9 +13,9 @@ from dpexact import balls
 from dpexact.accounting.engines.closed_form import SinglePair
 from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.pairs.mixture import GaussianMixtures, one_shift
-from dpexact.accounting.pairs.mixture_rules import Rule
-from dpexact.accounting.pairs.mixture_sums import Integrand, oblique_moments, positive_sum
 from dpexact.accounting.pairs.shifts import STILL, Shifts, log_waves, log_waves_above
+from dpexact.accounting.pairs.sums.mixture_rules import Rule
+from dpexact.accounting.pairs.sums.mixture_sums import Integrand, oblique_moments, positive_sum
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
 from dpexact.reals import rational

@@ -25,8 +25,8 @@ from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.engines.contour.set_aside import SetAside
 from dpexact.accounting.pairs.blurred import Blurred, Steps
-from dpexact.accounting.pairs.far_nodes import FarSum
 from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.sums.far_nodes import FarSum
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.balls import approximate
 from dpexact.decimals import log_of

@@ -22,7 +22,7 @@ from flint import acb, arb
 from dpexact.accounting.engines.contour.planning import DEAR, Plan
 from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.pairs.pair import TooExpensive, chernoff_constant, product
-from dpexact.accounting.pairs.power_sums import Rows, line_product
+from dpexact.accounting.pairs.sums.power_sums import Rows, line_product
 from dpexact.kept import cached_property
 
 #: Bounds are shared by points as far apart as lets ``e^{-c eps}`` fall by this power of e.

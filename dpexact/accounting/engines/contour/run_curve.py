@@ -17,10 +17,10 @@ from dpexact.accounting.engines.contour.inversion import Contour
 from dpexact.accounting.engines.contour.planning import Plan
 from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.engines.contour.profile import ContourProfile
-from dpexact.accounting.pairs.boxes import gathered
 from dpexact.accounting.pairs.bundle import CELL, FEWEST_RUNS, Bundle
-from dpexact.accounting.pairs.cells import cells
-from dpexact.accounting.pairs.cubature import Cloud
+from dpexact.accounting.pairs.clouds.boxes import gathered
+from dpexact.accounting.pairs.clouds.cells import cells
+from dpexact.accounting.pairs.clouds.cubature import Cloud
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.pair import Pair

@@ -57,7 +57,7 @@ def different_responses(parameters: Parameters, infinite: InfiniteLoss) -> Profi
     if len(parameters) < _SOME:
         return GridComposition(parameters, infinite)
     from dpexact.accounting.engines.contour.atoms import AtomsProfile
-    from dpexact.accounting.pairs.response_sums import Leak
+    from dpexact.accounting.pairs.sums.response_sums import Leak
 
     atoms = AtomsProfile([*pairs, (Leak(infinite.masses), 1)], infinite)
     if len(parameters) > _MOST:

@@ -22,7 +22,7 @@ from dpexact.accounting.engines.rare.powers import fallen, large_line, real_powe
 from dpexact.accounting.engines.rare.rows import Row, largest_added, lost, product, with_some
 from dpexact.accounting.engines.rare.windows import Window
 from dpexact.accounting.pairs.pair import chernoff_constant
-from dpexact.accounting.pairs.power_sums import Rows, line_product
+from dpexact.accounting.pairs.sums.power_sums import Rows, line_product
 from dpexact.balls import precision
 
 #: Bounds need few digits.

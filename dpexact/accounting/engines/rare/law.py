@@ -20,7 +20,7 @@ from typing import NamedTuple
 from flint import acb, arb
 
 from dpexact.accounting.engines.rare.windows import Window, lower_tail, upper_tail
-from dpexact.accounting.pairs.power_sums import line_sums
+from dpexact.accounting.pairs.sums.power_sums import line_sums
 from dpexact.balls import ball, current, normal_tail
 from dpexact.reals import Real
 

@@ -17,15 +17,16 @@ from dpexact import balls
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.engines.contour.atoms import AtomsProfile
 from dpexact.accounting.engines.contour.blurs import BlurredProfile, excess
-from dpexact.accounting.pairs import discrete_gaussian, far_nodes, noise_outcomes
+from dpexact.accounting.pairs import discrete_gaussian, noise_outcomes
 from dpexact.accounting.pairs.blurred import Blurred, Steps
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
-from dpexact.accounting.pairs.far_nodes import CHUNK, FarNodes, FarSum, Moments
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.noise_outcomes import NoiseOutcomes
 from dpexact.accounting.pairs.pair import Atom, TooExpensive
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.sampled_noises import SampledNoises
+from dpexact.accounting.pairs.sums import far_nodes
+from dpexact.accounting.pairs.sums.far_nodes import CHUNK, FarNodes, FarSum, Moments
 from dpexact.accounting.pairs.symmetrised import Symmetrised
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real

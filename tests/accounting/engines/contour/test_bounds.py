@@ -17,11 +17,11 @@ from dpexact import balls
 from dpexact.accounting.engines.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.engines.contour import inversion
 from dpexact.accounting.engines.contour.planning import Plan
-from dpexact.accounting.pairs import mixture_sums
 from dpexact.accounting.pairs.gaussian import Gaussian
-from dpexact.accounting.pairs.mixture_rules import Rule
-from dpexact.accounting.pairs.mixture_sums import oblique_moments, real_moment
 from dpexact.accounting.pairs.response import Response
+from dpexact.accounting.pairs.sums import mixture_sums
+from dpexact.accounting.pairs.sums.mixture_rules import Rule
+from dpexact.accounting.pairs.sums.mixture_sums import oblique_moments, real_moment
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
 from dpexact.reals import rational

@@ -23,9 +23,9 @@ from dpexact.accounting.engines.contour.planning import Plan, Query
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.laplace import Laplace as LaplaceNoise
 from dpexact.accounting.pairs.mixture import one_shift
-from dpexact.accounting.pairs.mixture_rules import Rule, Shape
-from dpexact.accounting.pairs.mixture_sums import oblique_moments, real_moment
 from dpexact.accounting.pairs.response import Response
+from dpexact.accounting.pairs.sums.mixture_rules import Rule, Shape
+from dpexact.accounting.pairs.sums.mixture_sums import oblique_moments, real_moment
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.answers import PrecisionNotReached
 from dpexact.conversion import real

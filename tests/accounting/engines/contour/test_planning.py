@@ -14,7 +14,7 @@ from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.accounting.pairs.power_sums import powers
+from dpexact.accounting.pairs.sums.power_sums import powers
 from dpexact.conversion import real
 from dpexact.reals import rational
 

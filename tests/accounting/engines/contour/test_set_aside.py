@@ -23,8 +23,8 @@ from dpexact.accounting.pairs.blurred import Steps
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.finite import Finite
 from dpexact.accounting.pairs.pair import Atom, TooExpensive
-from dpexact.accounting.pairs.response_sums import Leak
 from dpexact.accounting.pairs.sampled_noises import SampledNoises, Within
+from dpexact.accounting.pairs.sums.response_sums import Leak
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
 from dpexact.mechanisms.grammar import parse

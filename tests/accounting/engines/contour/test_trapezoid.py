@@ -13,14 +13,14 @@ from sampled_gaussian import moment
 
 from dpexact import balls
 from dpexact.accounting.pairs.mixture import add, one_shift, remove
-from dpexact.accounting.pairs.mixture_rules import Rule
-from dpexact.accounting.pairs.mixture_sums import (
+from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.sums.mixture_rules import Rule
+from dpexact.accounting.pairs.sums.mixture_sums import (
     oblique_moments,
     positive_sum,
     real_moment,
     real_sum,
 )
-from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.conversion import real
 from dpexact.reals import rational
 

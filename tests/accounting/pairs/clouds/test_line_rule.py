@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from flint import acb, arb
 
-from dpexact.accounting.pairs import fixed_lines, line_rule
-from dpexact.accounting.pairs.common_rule import Placing, Rule
-from dpexact.accounting.pairs.limbs import carry
-from dpexact.accounting.pairs.line_rule import Row, line_rows, logarithms, scaled, still
+from dpexact.accounting.pairs.clouds import fixed_lines, line_rule
+from dpexact.accounting.pairs.clouds.common_rule import Placing, Rule
+from dpexact.accounting.pairs.clouds.limbs import carry
+from dpexact.accounting.pairs.clouds.line_rule import Row, line_rows, logarithms, scaled, still
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.balls import precision
 from dpexact.reals import Real, rational

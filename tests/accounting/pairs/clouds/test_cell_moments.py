@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpexact.accounting.pairs import cell_moments
-from dpexact.accounting.pairs.cell_moments import CellMoments
+from dpexact.accounting.pairs.clouds import cell_moments
+from dpexact.accounting.pairs.clouds.cell_moments import CellMoments
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.reals import rational
 

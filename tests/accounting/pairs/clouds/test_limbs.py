@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from flint import fmpz
 
-from dpexact.accounting.pairs import limbs
-from dpexact.accounting.pairs.limbs import Digits, chebyshev_sums
+from dpexact.accounting.pairs.clouds import limbs
+from dpexact.accounting.pairs.clouds.limbs import Digits, chebyshev_sums
 
 
 def polynomials(place: int, count: int, bits: int) -> list[int]:

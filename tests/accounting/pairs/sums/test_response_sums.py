@@ -15,11 +15,11 @@ from dpexact import balls
 from dpexact.accounting.engines.contour.atoms import AtomsProfile
 from dpexact.accounting.engines.heterogeneous.counts import CountLaw
 from dpexact.accounting.engines.heterogeneous.refinement import GridComposition
-from dpexact.accounting.pairs import response_sums
 from dpexact.accounting.pairs.lattice import commensurate
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.response import Response
-from dpexact.accounting.pairs.response_sums import Leak, ResponseSums
+from dpexact.accounting.pairs.sums import response_sums
+from dpexact.accounting.pairs.sums.response_sums import Leak, ResponseSums
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
 from dpexact.reals import rational

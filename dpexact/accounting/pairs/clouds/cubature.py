@@ -24,10 +24,10 @@ import numpy as np
 from flint import arb, fmpz_mat
 
 from dpexact.accounting.arrays import Flags, Floats
-from dpexact.accounting.pairs.cells import Place, cells
-from dpexact.accounting.pairs.limbs import chebyshev_sums, full
-from dpexact.accounting.pairs.sides import FINER, Side, floored, scaled
-from dpexact.accounting.pairs.triangular import Rows, inverse, multiply_lines, triangles
+from dpexact.accounting.pairs.clouds.cells import Place, cells
+from dpexact.accounting.pairs.clouds.limbs import chebyshev_sums, full
+from dpexact.accounting.pairs.clouds.sides import FINER, Side, floored, scaled
+from dpexact.accounting.pairs.clouds.triangular import Rows, inverse, multiply_lines, triangles
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real, rational
 

@@ -8,10 +8,10 @@ from random import Random
 import pytest
 from flint import acb, arb
 
-from dpexact.accounting.pairs import common_rule
-from dpexact.accounting.pairs.common_rule import Nodes, Rule
+from dpexact.accounting.pairs.clouds import common_rule
+from dpexact.accounting.pairs.clouds.common_rule import Nodes, Rule
 from dpexact.accounting.pairs.mixture import add, remove
-from dpexact.accounting.pairs.mixture_sums import Integrand, positive_sum
+from dpexact.accounting.pairs.sums.mixture_sums import Integrand, positive_sum
 from dpexact.balls import ball, precision
 from dpexact.reals import rational
 

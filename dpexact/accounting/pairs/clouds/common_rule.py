@@ -22,8 +22,8 @@ import numpy as np
 from flint import acb, arb, arb_mat
 
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.pairs.mixture_sums import geometric_tail
 from dpexact.accounting.pairs.pair import TooExpensive, short
+from dpexact.accounting.pairs.sums.mixture_sums import geometric_tail
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real
 

@@ -16,7 +16,7 @@ import numpy as np
 from flint import arb
 
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.pairs.sides import Side
+from dpexact.accounting.pairs.clouds.sides import Side
 from dpexact.balls import UNIT, precision
 
 #: Parts of the ellipse of the variance, and of a quarter of that of the rate.

@@ -20,7 +20,7 @@ from flint import acb, arb
 
 from dpexact.accounting.arrays import Complexes, Floats
 from dpexact.accounting.pairs.pair import Pair, TooExpensive, Turns
-from dpexact.accounting.pairs.power_sums import powers
+from dpexact.accounting.pairs.sums.power_sums import powers
 from dpexact.balls import precision
 
 _Array = TypeVar("_Array", Floats, Complexes)

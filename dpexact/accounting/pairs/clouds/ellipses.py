@@ -13,9 +13,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.pairs.cubature import Degrees
-from dpexact.accounting.pairs.log_bounds import SLICES, TURNS, Modulus, Power, crossing
-from dpexact.accounting.pairs.sides import Side
+from dpexact.accounting.pairs.clouds.cubature import Degrees
+from dpexact.accounting.pairs.clouds.log_bounds import SLICES, TURNS, Modulus, Power, crossing
+from dpexact.accounting.pairs.clouds.sides import Side
 
 #: Logarithms of the parameters of ellipses that are tried.
 _TRIED: Final = np.geomspace(0.15, 5.0, 15)

@@ -12,9 +12,9 @@ import numpy as np
 from flint import arb
 
 from dpexact.accounting.arrays import Flags, Floats
-from dpexact.accounting.pairs.cubature import Cloud, Degrees
-from dpexact.accounting.pairs.ellipses import Fit, degrees_of
-from dpexact.accounting.pairs.log_bounds import Modulus, Power, Reach, logarithm_bound
+from dpexact.accounting.pairs.clouds.cubature import Cloud, Degrees
+from dpexact.accounting.pairs.clouds.ellipses import Fit, degrees_of
+from dpexact.accounting.pairs.clouds.log_bounds import Modulus, Power, Reach, logarithm_bound
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.balls import approximate
 from dpexact.kept import cached_property

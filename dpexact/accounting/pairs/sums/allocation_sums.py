@@ -18,9 +18,9 @@ import numpy as np
 from flint import acb, arb
 
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.pairs.allocation_products import Fixed, power, turned_sums
-from dpexact.accounting.pairs.allocation_rules import Rule, Strip
 from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.sums.allocation_products import Fixed, power, turned_sums
+from dpexact.accounting.pairs.sums.allocation_rules import Rule, Strip
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real
 

@@ -20,10 +20,17 @@ from typing import Final, NamedTuple, TypeAlias
 import numpy as np
 from flint import acb, arb
 
-from dpexact.accounting.pairs import fixed_lines
-from dpexact.accounting.pairs.cells import Place
-from dpexact.accounting.pairs.common_rule import EDGE, FRACTIONS, Placing, Rule, beyond, growth
-from dpexact.accounting.pairs.fixed_lines import (
+from dpexact.accounting.pairs.clouds import fixed_lines
+from dpexact.accounting.pairs.clouds.cells import Place
+from dpexact.accounting.pairs.clouds.common_rule import (
+    EDGE,
+    FRACTIONS,
+    Placing,
+    Rule,
+    beyond,
+    growth,
+)
+from dpexact.accounting.pairs.clouds.fixed_lines import (
     JOINED,
     MOST_PLACES,
     WALKED,
@@ -35,9 +42,9 @@ from dpexact.accounting.pairs.fixed_lines import (
     size_of,
     walked,
 )
-from dpexact.accounting.pairs.limbs import BITS, SIGNS, Digits, carry
+from dpexact.accounting.pairs.clouds.limbs import BITS, SIGNS, Digits, carry
 from dpexact.accounting.pairs.pair import TooExpensive, short
-from dpexact.accounting.pairs.power_sums import LineProduct, line_product
+from dpexact.accounting.pairs.sums.power_sums import LineProduct, line_product
 from dpexact.balls import approximate, ball, precision
 
 Row: TypeAlias = list[acb]
@@ -78,7 +85,7 @@ def strip_below(v: arb, least: arb, shift: arb, bottom: arb, spacing: arb, heigh
 
 
 class _Asked(NamedTuple):
-    """Rows of balls, as :class:`~dpexact.accounting.pairs.fixed_lines.Lines` are of integers."""
+    """Rows of balls, as ``Lines`` are of integers."""
 
     balls: list[Row]
 

@@ -10,9 +10,16 @@ import numpy as np
 import pytest
 from flint import acb, arb
 
-from dpexact.accounting.pairs import fixed_lines
-from dpexact.accounting.pairs.fixed_lines import Lines, Sums, bits_of, digits, floored, size_of
-from dpexact.accounting.pairs.limbs import BITS
+from dpexact.accounting.pairs.clouds import fixed_lines
+from dpexact.accounting.pairs.clouds.fixed_lines import (
+    Lines,
+    Sums,
+    bits_of,
+    digits,
+    floored,
+    size_of,
+)
+from dpexact.accounting.pairs.clouds.limbs import BITS
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.balls import precision
 

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 
 from flint import acb, arb, arb_mat
 
-from dpexact.accounting.pairs.mixture_rules import BLOCK, MOST_NODES, Rule
 from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.accounting.pairs.power_sums import line_sums
 from dpexact.accounting.pairs.shifts import Side
+from dpexact.accounting.pairs.sums.mixture_rules import BLOCK, MOST_NODES, Rule
+from dpexact.accounting.pairs.sums.power_sums import line_sums
 from dpexact.balls import UNIT, ball
 from dpexact.reals import Real
 

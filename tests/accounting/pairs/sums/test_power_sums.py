@@ -4,7 +4,7 @@ import pytest
 from flint import acb, arb
 
 from dpexact import balls
-from dpexact.accounting.pairs.power_sums import Rows, grown, line_product, powers
+from dpexact.accounting.pairs.sums.power_sums import Rows, grown, line_product, powers
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 64, 1000])

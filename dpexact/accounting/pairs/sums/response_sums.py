@@ -21,9 +21,9 @@ import numpy as np
 from flint import acb, arb
 
 from dpexact.accounting.arrays import Complexes, Floats
-from dpexact.accounting.pairs.far_nodes import turn_of
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, Turns
 from dpexact.accounting.pairs.response import Response
+from dpexact.accounting.pairs.sums.far_nodes import turn_of
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.pairs.cells import Place
-from dpexact.accounting.pairs.mixture_rules import (
+from dpexact.accounting.pairs.clouds.cells import Place
+from dpexact.accounting.pairs.sums.mixture_rules import (
     EDGE,
     LINE_FRACTIONS,
     MAX_NODES,

@@ -10,12 +10,12 @@ from oracles import scaled
 
 import dpexact
 from dpexact import balls
-from dpexact.accounting.pairs.arcs import Arc, arc_size
-from dpexact.accounting.pairs.far_nodes import Factor
 from dpexact.accounting.pairs.laplace import Laplace, TruncatedLaplace
 from dpexact.accounting.pairs.on_sample import OnSample
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
+from dpexact.accounting.pairs.sums.arcs import Arc, arc_size
+from dpexact.accounting.pairs.sums.far_nodes import Factor
 from dpexact.conversion import real
 
 PAIRS = [

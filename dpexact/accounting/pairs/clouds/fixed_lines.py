@@ -16,7 +16,7 @@ from flint import acb, arb, arb_mat
 from numpy.typing import NDArray
 
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.pairs.limbs import BITS, SIGNS, Digits, carry, integers
+from dpexact.accounting.pairs.clouds.limbs import BITS, SIGNS, Digits, carry, integers
 from dpexact.accounting.pairs.pair import TooExpensive
 
 _Row: TypeAlias = list[acb]
