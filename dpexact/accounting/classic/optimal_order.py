@@ -12,14 +12,16 @@ which for two outcomes falls with ``Q(S)`` below ``p``, so
 
 (Asoodeh, Liao, Calmon, Kosut, Sankar 2021, Theorem 3). The two outcomes themselves attain it, so
 the largest such ``eps`` is the best that follows from ``alpha``, ``gamma`` and ``delta`` alone.
-``m`` is convex, a sum of perspectives of ``x^alpha``; its tangent at any ``p0`` bounds it from
-below on the whole range, which certifies the minimum, in the inside or at ``p = 1``.
+``m`` is convex, a sum of perspectives of ``x^alpha``. Where it falls at one place and rises at
+another it is between them, and above its tangent at the first, which certifies the minimum; it is
+at ``p = 1`` if ``m`` falls there, where ``m'(1)`` has the sign of ``1 - delta - (alpha-1) delta``.
+Places are given by ``p - delta`` and ``1 - p``, both of which may be tiny.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Final
+from typing import Final, NamedTuple
 
 from flint import arb
 
@@ -32,6 +34,8 @@ from dpexact.enclosure import Enclosure
 
 _ZERO: Final = Fraction(0)
 _METHOD: Final = "Rényi, optimal at one order"
+#: Bits of the distance to the places around the minimum, of those there are.
+_AROUND: Final = 3 / 8
 
 
 def enclose_optimal(
@@ -60,73 +64,91 @@ def enclose_optimal(
     return balls.certify(compute, digits, lowest=_ZERO, method=_METHOD, lost_bits=64)
 
 
+class _Place(NamedTuple):
+    """Where ``p`` is: ``p - delta`` and ``1 - p``."""
+
+    near: arb
+    rest: arb
+
+
 class _Problem:
     def __init__(self, alpha: arb, gamma: arb, delta: arb) -> None:
         self.alpha = alpha
         self.gamma = gamma
         self.delta = delta
+        #: ``p - delta`` at the least of the first part of ``m``: the minimum lies beyond.
+        self.least = (alpha - 1) * delta
+        self.ends_at_one = not self.least < 1 - delta
 
     def enclose(self) -> arb:
         """A ball around the answer."""
-        zero = arb(0)
+        zero, bits = arb(0), balls.current()
         if self._guaranteed(zero):
             return zero
         # Proposition 14 at this order is never better
         t = self.alpha - 1
-        high = self.gamma + (log_chernoff(t) - self.delta.log()) / t
-        high = high.max(arb(0)).upper() + arb("0.001")
-        guess = propose_root(self._margin, zero, high)
-        for lost in (16, 32, 64, 96):
-            width = (abs(guess) + arb("1e-30")) * arb(2) ** (lost - balls.current())
+        high = (self.gamma + (log_chernoff(t) - self.delta.log()) / t).max(zero).upper()
+        guess = propose_root(self._margin, zero, 2 * high)
+        for lost in (bits // 4, bits // 2, 3 * bits // 4):
+            width = guess * arb(2) ** (lost - bits)
             # proposes: two points; what holds at them is certified there
             low, top = (guess - width).mid(), (guess + width).mid()
             # proposes: `low`; at 0 or below the end is 0, and eps >= 0
             if self._guaranteed(top) and (low <= 0 or self._margin(low) < 0):
-                return low.max(arb(0)).union(top)
-        return arb.nan()
+                return low.max(zero).union(top)
+        return zero.union(high)
 
     def _margin(self, epsilon: arb) -> arb:
         """At least ``log M(eps) - (alpha - 1)(gamma - eps)``, which increases, and about that.
 
         Where it certainly is below 0, some pair certainly reaches ``delta``.
         """
-        return self._m(self._place(epsilon), epsilon).log() - self._log_limit(epsilon)
+        return self._m(self._at(self._place(epsilon)), epsilon).log() - self._log_limit(epsilon)
 
     def _guaranteed(self, epsilon: arb) -> bool:
         """Whether ``M(eps)`` certainly exceeds the limit: no pair reaches ``delta``."""
-        p = self._place(epsilon)
-        value, slope = self._m(p, epsilon), self._slope(p, epsilon)
-        least = value.min(value + slope * (1 - p)).min(value - slope * (p - self.delta))
+        u, step = self._place(epsilon), arb(2) ** (-_AROUND * balls.current())
+        low, top = self._at(u - step), self._at(u + step)
+        value, slope = self._m(low, epsilon), self._slope(low, epsilon)
+        if self.ends_at_one:
+            least = value.min(value - slope * low.near)
+        elif slope < 0 and self._slope(top, epsilon) > 0:
+            least = value + slope * (top.near - low.near)
+        else:
+            return False
         return bool(least > self._log_limit(epsilon).exp())
 
     def _log_limit(self, epsilon: arb) -> arb:
         return (self.alpha - 1) * (self.gamma - epsilon)
 
+    def _at(self, u: arb) -> _Place:
+        """The place at ``u`` on the logistic scale between delta and 1; 1 if the minimum is."""
+        whole = 1 - self.delta
+        if self.ends_at_one:
+            return _Place(whole, arb(0))
+        return _Place(whole / (1 + (-u).exp()), whole / (1 + u.exp()))
+
     def _place(self, epsilon: arb) -> arb:
-        """About the ``p`` of the minimum, sought on the logistic scale between delta and 1.
+        """About where the minimum is, on the logistic scale.
 
-        Proposes: a point; the bounds by the tangent at ``p`` and by ``m(p)`` hold at any ``p``.
-        At ``p - delta = (alpha - 1) delta`` the first part of ``m'`` is 0: the minimum lies beyond.
+        Proposes: a point; what holds around it is certified there.
         """
-        delta = self.delta.mid()
-        least = ((self.alpha - 1) * delta).mid()
-        if not least < (1 - delta) * arb("0.999"):
-            return arb(1)
-
-        def place(u: arb) -> arb:
-            return delta + (1 - delta) / (1 + (-u).exp())
-
-        low = (least / (1 - delta - least)).log()
+        if self.ends_at_one:
+            return arb(0)
+        low = (self.least / (1 - self.delta - self.least)).log()
         high = low.max(arb(0)) + arb(balls.current()) / 2
-        return place(propose_root(lambda u: self._slope(place(u), epsilon), low, high)).mid()
+        return propose_root(lambda u: self._slope(self._at(u), epsilon), low, high).mid()
 
-    def _m(self, p: arb, epsilon: arb) -> arb:
-        near, far = p - self.delta, epsilon.exp() - p + self.delta
-        return p * (p / near) ** (self.alpha - 1) + (1 - p) * ((1 - p) / far) ** (self.alpha - 1)
+    def _ratios(self, place: _Place, epsilon: arb) -> tuple[arb, arb]:
+        """``p / (p - delta)`` and ``(1 - p) / (e^eps - p + delta)``."""
+        far = epsilon.expm1() + self.delta + place.rest
+        return 1 + self.delta / place.near, place.rest / far
 
-    def _slope(self, p: arb, epsilon: arb) -> arb:
+    def _m(self, place: _Place, epsilon: arb) -> arb:
+        (x, y), t = self._ratios(place, epsilon), self.alpha - 1
+        return (place.near + self.delta) * x**t + place.rest * y**t
+
+    def _slope(self, place: _Place, epsilon: arb) -> arb:
         """``m'(p)``, which increases."""
-        near, far = p - self.delta, epsilon.exp() - p + self.delta
-        x, y = p / near, (1 - p) / far
-        a = self.alpha
-        return x ** (a - 1) * (a - (a - 1) * x) - y ** (a - 1) * (a - (a - 1) * y)
+        (x, y), t = self._ratios(place, epsilon), self.alpha - 1
+        return x**t * (1 - self.least / place.near) - y**t * (self.alpha - t * y)
