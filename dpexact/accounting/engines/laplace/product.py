@@ -43,6 +43,8 @@ class LaplaceProduct(BallProfile):
         self.largest: Real = parts.largest
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        if self.parts.count == 1:
+            return super().delta(epsilon, digits)
         wanted = balls.bits_for(digits)
         below = balls.approximate(self.largest - epsilon)
         bits = Route(self.parts, below).reachable(wanted)
