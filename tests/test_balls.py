@@ -434,6 +434,19 @@ def test_enclosures_hold_the_ball(middle: Fraction, radius: Fraction, bits: int)
         assert balls.midpoint(x) == middle
 
 
+def test_what_is_next_to_nothing_is_asked_once() -> None:
+    """No precision tells it from 0, whatever its sign may be."""
+    asked = []
+    for radius in (arb(0, 1), arb(1, 1)):
+
+        def tiny(radius: arb = radius) -> arb:
+            asked.append(balls.current())
+            return radius * arb(2) ** -(balls.MAX_EXPONENT + 5)
+
+        assert "below" in balls.certify(tiny, 10).reason
+    assert len(asked) == 2
+
+
 def test_enclosures_of_the_huge_and_the_tiny() -> None:
     tiny = arb(2) ** -(balls.MAX_EXPONENT + 5)
     assert balls.to_enclosure(tiny) == Enclosure(Fraction(0), balls.TINY)
