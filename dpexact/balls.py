@@ -128,7 +128,7 @@ def certify(
         # proposes: digits only say when to stop, whoever chose them
         if best.digits >= digits:
             return best
-        if -TINY <= best.lower and 0 < best.upper <= TINY:
+        if best.lower >= -TINY and 0 < best.upper <= TINY:
             return best.short(f"the value is below {TINY_TEXT} (or 0)")
         bits *= 2
     return best.short(f"{bits // 2} bits of precision did not suffice")
