@@ -94,7 +94,7 @@ def flipped(found: Iterable[tuple[Real, Real, Run]]) -> tuple[Real, Coin | None]
     if lost.fraction == 1:
         return lost, None
     runs = tuple((chance / (1 - lost), run) for chance, run in kept if chance.fraction != 0)
-    return lost, Coin(runs) if any(run for _, run in runs) else None
+    return lost, Coin.public(runs) if any(run for _, run in runs) else None
 
 
 def averaged(

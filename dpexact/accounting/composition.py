@@ -1,8 +1,7 @@
 """What runs, sorted by law.
 
-Gaussians are one Gaussian, equal parameters are counted, and what loses nothing is left out. Rates
-multiply along a chain of samples and nowhere else: ``docs/theory/dominating-pairs.md``,
-Proposition 6.
+Gaussians are one Gaussian, equal parameters are counted, what loses nothing is left out. Rates
+multiply along chains of samples only (``docs/theory/dominating-pairs.md``, Proposition 6).
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dpexact import balls, reals
@@ -157,9 +157,8 @@ class Composition:
     @property
     def is_gaussian(self) -> bool:
         """Whether nothing but Gaussians runs."""
-        finite = self.masses or self.responses or self.others
-        others = self.laplace or self.apart or self.samples or self.rho.fraction != 0
-        return not (finite or others)
+        others = self.masses or self.responses or self.others or self.laplace or self.apart
+        return not (others or self.samples or self.rho.fraction != 0)
 
     @property
     def is_sampled_gaussian(self) -> bool:
@@ -204,14 +203,17 @@ class Composition:
         return self.beside.mass, tuple(replace(self, masses=[]).everything("remove"))
 
     def _sampled(self, direction: Direction) -> list[tuple[Pair, int]]:
-        return [(x.inner._on_sample(x.q, direction), count) for x, count in self.samples]
+        return [(x.inner.on_sample(x.q, direction), count) for x, count in self.samples]
 
-    def _on_sample(self, q: Real, direction: Direction) -> Pair:
-        """A sample with moments: of Gaussians, of other noise alone, or of a finite law."""
-        if self.is_gaussian and self.noise is not None:
+    def on_sample(self, q: Real, direction: Direction) -> Pair:
+        """A sample with moments: of Gaussians beside a finite law, of other noise, of either."""
+        if self.noise is not None:
             from dpexact.accounting.pairs.mixture import add, remove
 
-            return (remove if direction == "remove" else add)(self.noise, q)
+            step = partial(remove if direction == "remove" else add, self.noise)
+            if self.is_gaussian:
+                return step(q)
+            return Coin.on_sample(replace(self, noises=[]).outcomes(), q, direction, step)
         if (law := self.laplace_law) is not None:
             from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 
@@ -378,9 +380,8 @@ class Composition:
         atoms = composed(pairs, most)
         kept = math.prod(((1 - mass) ** count for mass, count in self.masses), start=ONE)
         if self.masses:
-            lost = 1 - kept
             atoms = [Atom(kept * a.p, kept * a.q) for a in atoms]
-            atoms += [Atom(lost, ZERO), Atom(ZERO, lost)]
+            atoms += [Atom(1 - kept, ZERO), Atom(ZERO, 1 - kept)]
         return [a for a in atoms if a.p.fraction != 0 or a.q.fraction != 0]
 
     def finite_laws(self) -> list[tuple[tuple[Atom, ...], int]]:
@@ -389,8 +390,7 @@ class Composition:
         Raises:
             UnsupportedMechanism: one is not finite.
         """
-        pairs = [*self.on_lattices(), *self.apart]
-        laws = [(pair.outcomes(), count) for pair, count in pairs]
+        laws = [(pair.outcomes(), count) for pair, count in [*self.on_lattices(), *self.apart]]
         if self.noises or self.laplace or not all(outcomes for outcomes, _ in laws):
             raise UnsupportedMechanism("no certified accounting: the losses share no lattice")
         return laws

@@ -149,9 +149,9 @@ def test_exponentials_of_coins_are_their_moments():
     sides = tuple(
         (rational(Fraction(k, 6)), run) for k, run in ((1, ()), (2, (laplace,)), (3, (response,)))
     )
-    coin = Coin(sides)
+    coin = Coin.public(sides)
     assert coin.has_outline
-    assert not Coin(((rational(1), (laplace, response)),)).has_outline
+    assert not Coin.public(((rational(1), (laplace, response)),)).has_outline
     with balls.precision(100):
         for accuracy, most in ((50.0, 1e-18), (3.0, 1.0)):
             terms, error = coin.exponentials(0.5, 40.0, accuracy)
@@ -162,6 +162,61 @@ def test_exponentials_of_coins_are_their_moments():
                 assert abs(found - truth).upper() < most
         masses = sum(math.exp(log) for log, _ in coin.outline(0.5))
         assert abs(masses - float(coin.moment(0.5, 30.0))) < 1e-2
+
+
+#: What runs beside Gaussian noise on one sample, and how often: of many steps few have no noise.
+BESIDE = (
+    *(("pure_dp(1/3)", 7), ("discrete_laplace(2) * pure_dp(1)", 7)),
+    *(("randomized_response(2, 4)^2", 7), ("pair((1/3, 1/4), (1/3, 3/4), (1/3, 0))", 7)),
+    *(("approx_dp(1/2, 1/50)", 60), ("mix(1/3: pure_dp(1), 2/3: approx_dp(1, 1/9))", 60)),
+)
+
+
+@pytest.mark.parametrize("way", ["remove", "add"])
+@pytest.mark.parametrize(("law", "count"), BESIDE)
+def test_noise_beside_outcomes_on_one_sample(law, count, way):
+    """A coin of what comes up, against the profile of the step itself and the lattice engine."""
+    step = f"poisson(gaussian(3/2) * {law}, 1/5)"
+    for epsilon in ("-1/10", "1/4") if count < 10 else ():
+        found = dpexact.delta(step, epsilon, 10, way, method="contour")
+        assert found.overlaps(dpexact.delta(step, epsilon, 10, way))
+    many = f"{step}^{count} * laplace(5)"
+    found = dpexact.delta(many, "1/2", 10, way)
+    assert (found.method, found.digits >= 10) == ("contour", True)
+    assert found.overlaps(dpexact.delta(many, "1/2", 2, way, method="lattice"))
+
+
+@pytest.mark.parametrize("way", ["remove", "add"])
+def test_moments_and_masses_of_noise_beside_outcomes(way):
+    """By integrals over the noise of every outcome."""
+    text = "pair((1/2, 1/4), (1/3, 3/4), (1/6, 0))"
+    inner = Composition.running(dpexact.parse(f"gaussian(2) * {text}"))
+    coin = inner.on_sample(rational(Fraction(1, 5)), way)
+    with mp.workdps(30), balls.precision(120):
+        q = mpf(1) / 5
+
+        def laws(x, p, r):
+            with_it, without = mp.npdf(x, mpf(1) / 2), mp.npdf(x)
+            both = ((1 - q) * r * without + q * p * with_it, r * without)
+            return both if way == "remove" else both[::-1]
+
+        def mean(of):
+            ends = [-12, -4, 0, 4, 12]
+            chances = [(mpf(1) / 2, mpf(1) / 4), (mpf(1) / 3, mpf(3) / 4), (mpf(1) / 6, mpf(0))]
+            return mp.fsum(mp.quad(lambda x: of(*laws(x, *one)), ends) for one in chances)
+
+        for c in (-0.5, 0.75, 3.0):
+            expected = mean(lambda p, r: p * (p / r) ** c if r and p else mpf(0))
+            assert abs(to_mpf(balls.midpoint(coin.moment(c, 60.0))) - expected) < mpf(10) ** -15
+            assert math.isclose(coin.cumulant(c).value, mp.log(expected), abs_tol=1e-6)
+            if way == "add" and c > 0:  # removing, the divergence is infinite
+                found = dpexact.renyi(f"poisson(gaussian(2) * {text}, 1/5)", 1 + c, 12, way)
+                assert abs(to_mpf(found.lower) - mp.log(expected) / c) < mpf(10) ** -13
+        assert to_mpf(balls.midpoint(coin.overlap())) <= mean(min)
+        lost = q / 6 if way == "remove" else 0
+        assert abs(to_mpf(balls.midpoint(coin.mass())) - (1 - lost)) < mpf(10) ** -25
+        around = coin.reverse.moment(-0.25, 60.0)
+        assert around.overlaps(coin.moment(-0.75, 60.0))
 
 
 def test_the_worse_direction_is_taken_of_the_average():

@@ -1,14 +1,15 @@
 r"""Divergences of a Poisson sample of anything but Gaussians alone.
 
-Two ways: at integer orders, removing, the binomial sum over the moments of any composition; else
-the mean of :class:`~dpexact.accounting.renyi.averages.Excess` over the outcomes of the finite laws,
-times Laplace or discrete Gaussian noise that runs once. What has neither lies between the integer
-orders next to it.
+At integer orders, removing, the binomial sum over the moments of any composition; else the mean of
+:class:`~dpexact.accounting.renyi.averages.Excess` over the outcomes of the finite laws, times
+Laplace or discrete Gaussian noise that runs once; beside Gaussian noise the moment of the pair.
+What has none of these lies between the integer orders next to it.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -107,14 +108,32 @@ class SampledLaw:
     # --- means ------------------------------------------------------------------------------------
 
     def mean(self, order: Real, add: bool, digits: int) -> Enclosure:
-        """``D_order`` from the mean of the excess over all outcomes."""
+        """``D_order`` from the mean of the excess over all outcomes, or the moment of the pair."""
         noises = [pair.rate for pair, _ in self.noises if isinstance(pair, Laplace)]
         lost = lost_bits(self.q, order, *noises)
-        chosen = self._average(order, lost)
-        if chosen is None:
-            return self.between(order, add, digits)
-        average, name = chosen
         top = self._largest(add, 3)
+        try:
+            match self._average(order, lost):
+                case None:
+                    compute, name = self._moment(order, add), "moments of the pair"
+                case average, name:
+                    compute = self._excess(order, add, average)
+            measured = balls.certify(
+                compute,
+                digits,
+                lowest=_ZERO,
+                highest=top if isinstance(top, Fraction) else None,
+                method=name,
+                lost_bits=lost,
+            )
+        except (UnsupportedMechanism, ArithmeticError, ValueError):  # too many outcomes, or nodes
+            return self.between(order, add, digits)
+        if measured.digits >= digits:
+            return measured
+        return self.between(order, add, digits).meet(measured)
+
+    def _excess(self, order: Real, add: bool, average: averages.Average) -> Callable[[], arb]:
+        """The divergence, by the mean of the excess."""
 
         def compute() -> arb:
             f = Excess.of(self.q, order, add)
@@ -137,20 +156,20 @@ class SampledLaw:
             excess = balls.ball(order - 1)
             return total if excess == 0 else (excess * total).log1p() / excess
 
-        try:
-            measured = balls.certify(
-                compute,
-                digits,
-                lowest=_ZERO,
-                highest=top if isinstance(top, Fraction) else None,
-                method=name,
-                lost_bits=lost,
-            )
-        except UnsupportedMechanism:  # too many outcomes
-            return self.between(order, add, digits)
-        if measured.digits >= digits:
-            return measured
-        return self.between(order, add, digits).meet(measured)
+        return compute
+
+    def _moment(self, order: Real, add: bool) -> Callable[[], arb]:
+        """Likewise, by the moment of the pair."""
+        excess = order - 1
+        pair = self.composed.on_sample(self.q, "add" if add else "remove")
+
+        def compute() -> arb:
+            if excess.fraction == 0:
+                return pair.mean()
+            accuracy = balls.current() * math.log(2)
+            return pair.moment(excess, accuracy).log() / balls.ball(excess)
+
+        return compute
 
     def _average(self, order: Real, lost_bits: int) -> tuple[averages.Average, str] | None:
         """What runs beside the finite laws, and the name of the method; None beyond its means."""
