@@ -28,8 +28,8 @@ from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, rational
 from dpexact.ternary import Order
 
-#: Digits beyond those asked for, with which a shared line is planned.
-_SPARE: Final = 2
+#: Digits beyond those asked for, with which a shared line is planned, and where that is much work.
+_SPARE: Final = 2, 1
 #: Points at which floats look for the saddle point; between them they interpolate.
 _ANCHORS: Final = 24
 #: Lines planned anew where the first showed that floats had delta elsewhere, then for more digits;
@@ -37,8 +37,10 @@ _ANCHORS: Final = 24
 _PASSES: Final = 4
 _SEARCHES: Final = 2
 _NEWTON_STEPS: Final = 40
-#: Of fewer points no line is planned, where one of more was too much.
+#: Of fewer points no line is planned, where one of more was too much; the work of a line that is
+#: not compared with that of half its points, and how many times less of that is worth a line.
 _FEWEST: Final = 4
+_LITTLE, _LESS = 100_000, 3
 #: So many targets are searched for each; of more the ends, and how far beyond them values lie.
 _ALONE: Final = 48
 _END: Final = 1e-4
@@ -89,7 +91,8 @@ def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> dict[R
         logs, margin = dict(zip(asked, saddles, strict=True)), 0.0
         for before in range(_PASSES):
             for group in _groups(asked, logs, lines.fall):
-                for part, plan in _plans(lines, group, near, logs, digits + _SPARE + margin):
+                needed = digits + margin
+                for part, plan in _plans(lines, group, near, logs, lambda _, most=needed: most):
                     with suppress(ArithmeticError, ValueError):
                         for at, answer in zip(part, _on_line(lines, plan, part), strict=True):
                             found[at] = found[at].meet(answer) if at in found else answer
@@ -109,25 +112,33 @@ def _plans(
     group: Sequence[Real],
     near: dict[Real, float],
     logs: dict[Real, float],
-    digits: float,
+    digits: Callable[[Query], float],
 ) -> Iterator[tuple[Sequence[Real], Plan]]:
-    """Of a group, or where that is too much of a half, and of what follows while that is not.
+    """Of a group, or where that is too much or much more than of a half, of that; and of the rest.
 
-    Proposes: who shares a line.
+    With the most digits that an end asks for. Proposes: who shares a line.
     """
-    while group:
-        part = group
-        while True:
-            ends = [Query(near[at], lines.repeat, logs[at]) for at in _ends(part)]
-            try:
-                yield part, lines.planned(ends, digits)
+
+    def tried(part: Sequence[Real]) -> Plan | None:
+        ends, found = [Query(near[at], lines.repeat, logs[at]) for at in _ends(part)], None
+        for spare in _SPARE:
+            with suppress(TooExpensive):
+                found = lines.planned(ends, max(map(digits, ends)) + spare)
+            if found and found.work <= _LITTLE:
                 break
-            except TooExpensive:
-                part = part[: len(part) // 2]
-            except (ArithmeticError, ValueError):
-                return
-            if len(part) < _FEWEST:
-                return
+        return found
+
+    while group:
+        part, plan = group, tried(group)
+        while len(part) >= 2 * _FEWEST and (plan is None or plan.work > _LITTLE):
+            half = part[: len(part) // 2]
+            other = tried(half)
+            if plan is not None and (other is None or _LESS * other.work > plan.work):
+                break
+            part, plan = half, other
+        if plan is None:
+            return
+        yield part, plan
         group = group[len(part) :]
 
 
@@ -145,6 +156,10 @@ def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict
     Proposes: likewise, and where each search begins; balls bracket what it finds.
     """
     found: dict[Real, Enclosure] = {}
+
+    def needed(end: Query) -> float:
+        return digits_of_delta(lines.product, end, digits)
+
     with np.errstate(all="ignore"), suppress(ArithmeticError, ValueError):
         logs = {
             at: lines.log_delta(at)
@@ -164,18 +179,16 @@ def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict
         asked = [at for at in asked if near[at] > 0 and at not in found]
         for _ in range(_SEARCHES):
             for group in _groups(asked, logs, lines.fall):
-                with suppress(ArithmeticError, ValueError):
-                    ends = [Query(near[at], lines.repeat, logs[at]) for at in _ends(group)]
-                    most = max(digits_of_delta(lines.product, end, digits) for end in ends) + _SPARE
-                    plan = lines.planned(ends, most)
-                    with precision(plan.bits):
-                        answers = _on_one(lines, lines.line(plan), group, near, digits)
-                    near |= {at: x for at, (_, x) in zip(group, answers, strict=True) if x > 0}
-                    found |= {
-                        at: answer.labelled(lines.method)
-                        for at, (answer, _) in zip(group, answers, strict=True)
-                        if answer is not None
-                    }
+                for part, plan in _plans(lines, group, near, logs, needed):
+                    with suppress(ArithmeticError, ValueError):
+                        with precision(plan.bits):
+                            answers = _on_one(lines, lines.line(plan), part, near, digits)
+                        near |= {at: x for at, (_, x) in zip(part, answers, strict=True) if x > 0}
+                        found |= {
+                            at: answer.labelled(lines.method)
+                            for at, (answer, _) in zip(part, answers, strict=True)
+                            if answer is not None
+                        }
             # proposes: whom to ask again, next to where the search led; the answers stand
             asked = [at for at in asked if at not in found]
     return found

@@ -99,8 +99,9 @@ class ContourProfile(Profile):
         return other
 
     def planned(self, ends: Sequence[Query], digits: float) -> Plan:
-        """A plan of one line for all of them."""
-        return planned([(self.product, end) for end in ends], digits, self.max_work)
+        """A plan of one line for all of them, which is worth the work of a line for each."""
+        asked = [(self.product, end) for end in ends]
+        return planned(asked, digits, self.max_work * len(asked))
 
     def line(self, plan: Plan) -> Contour:
         """What the plan says, at its precision."""
