@@ -50,6 +50,8 @@ _CLOSE = 0.02
 _STEPS = 6
 _NEAR_BY = 0.3
 _SHARE = 8
+#: So many points are not asked one by one where others stand behind.
+_MANY = 48
 _SMALLER_ORDERS = 30
 #: A line loses twice this power of e at the negative of what it was planned for.
 _LOW = 3.0
@@ -126,14 +128,19 @@ class ContourProfile(Profile):
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
         found = shared_deltas(self, epsilons, digits) if len(epsilons) > 1 else {}
-        return [
-            found[at] if at in found and found[at].digits >= digits else self.delta(at, digits)
-            for at in epsilons
-        ]
+        short = [at for at in epsilons if at not in found or found[at].digits < digits]
+        # proposes: who is asked alone; what no line of many gives is left to others
+        if self.patient or len(short) < _MANY:
+            found |= {at: self.delta(at, digits) for at in short}
+        return [found.get(at) or self.total_variation for at in epsilons]
 
     def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
         found = shared_epsilons(self, deltas, digits) if len(deltas) > 1 else {}
-        return [found[at] if at in found else self.epsilon(at, digits) for at in deltas]
+        short = [at for at in deltas if at not in found]
+        # proposes: likewise
+        if self.patient or len(short) < _MANY:
+            found |= {at: self.epsilon(at, digits) for at in short}
+        return [found.get(at, _NO_ANSWER) for at in deltas]
 
     # --- delta ------------------------------------------------------------------------------------
 

@@ -177,6 +177,21 @@ def test_far_up_points_are_planned_once(monkeypatch, way):
     assert [answer.lower for answer in found] == [profile.delta(x, 8).lower for x in points]
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_targets_share_the_values_between_them(monkeypatch, way):
+    """By about one more for each, and what is planned for few precisions."""
+    targets = [real(Fraction(1, 200 * k)) for k in range(1, 99)]
+    planned.cache_clear()
+    profile, asked, delta = cells("1", "1/20", 3, way), [], LaplaceCells.delta
+    monkeypatch.setattr(LaplaceCells, "delta", lambda *a: asked.append(a) or delta(*a))
+    found = profile.epsilons(targets, 10)
+    assert len(asked) < 4 * len(targets)
+    assert planned.cache_info().misses < 20
+    for at, answer in zip(targets[::9], found[::9], strict=True):
+        assert answer.digits >= 10
+        assert answer.overlaps(profile.epsilon(at, 12))
+
+
 def test_beyond_all_losses():
     for way, least in (("remove", 0), ("add", 1)):
         found = cells("1", "1/3", 5, way)
@@ -231,7 +246,7 @@ def test_coarse_plans_bound_their_errors(few, count, way):
     """And not by much more than they are."""
     step, theta = pair("1", "1/3", way), 0.5
     with balls.precision(BITS):
-        fine = Pieces(step, theta, count, planned(step, theta))
+        fine = Pieces(step, theta, count, planned(step, theta, BITS))
         coarse = Pieces(step, theta, count, COARSE[few])
         apart = arb(0)
         for piece in range(count):
