@@ -96,9 +96,11 @@ def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> dict[R
                     with suppress(ArithmeticError, ValueError):
                         for at, answer in zip(part, _on_line(lines, plan, part), strict=True):
                             found[at] = found[at].meet(answer) if at in found else answer
-            # proposes: whom to ask again, where that told more; the answers stand
-            asked = [at for at in asked if at in found and found[at].lower > 0]
-            asked = [at for at in asked if reached.get(at, 0) < found[at].digits < digits]
+            # proposes: whom to ask again, while more digits tell more; the answers stand
+            asked = [at for at in asked if at in found and 0 < found[at].lower]
+            asked = [at for at in asked if found[at].digits < digits]
+            if before > 1:
+                asked = [at for at in asked if reached[at] < found[at].digits]
             reached = {at: found[at].digits for at in asked}
             logs = {at: log_of(Fraction(found[at].lower)) for at in asked}
             # proposes: how sharp a line is, where to know delta was not enough

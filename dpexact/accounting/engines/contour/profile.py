@@ -128,18 +128,20 @@ class ContourProfile(Profile):
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
         found = shared_deltas(self, epsilons, digits) if len(epsilons) > 1 else {}
-        short = [at for at in epsilons if at not in found or found[at].digits < digits]
+        short = [at for at in epsilons if at in found and found[at].digits < digits]
+        missing = [at for at in epsilons if at not in found]
         # proposes: who is asked alone; what no line of many gives is left to others
-        if self.patient or len(short) < _MANY:
-            found |= {at: self.delta(at, digits) for at in short}
+        if self.patient or len(missing) < _MANY:
+            short += missing
+        found |= {at: self.delta(at, digits) for at in short}
         return [found.get(at) or self.total_variation for at in epsilons]
 
     def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
         found = shared_epsilons(self, deltas, digits) if len(deltas) > 1 else {}
-        short = [at for at in deltas if at not in found]
+        missing = [at for at in deltas if at not in found]
         # proposes: likewise
-        if self.patient or len(short) < _MANY:
-            found |= {at: self.epsilon(at, digits) for at in short}
+        if self.patient or len(missing) < _MANY:
+            found |= {at: self.epsilon(at, digits) for at in missing}
         return [found.get(at, _NO_ANSWER) for at in deltas]
 
     # --- delta ------------------------------------------------------------------------------------
