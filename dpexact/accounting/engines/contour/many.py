@@ -97,7 +97,7 @@ def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> dict[R
                         for at, answer in zip(part, _on_line(lines, plan, part), strict=True):
                             found[at] = found[at].meet(answer) if at in found else answer
             # proposes: whom to ask again, while more digits tell more; the answers stand
-            asked = [at for at in asked if at in found and 0 < found[at].lower]
+            asked = [at for at in asked if at in found and found[at].lower > 0]
             asked = [at for at in asked if found[at].digits < digits]
             if before > 1:
                 asked = [at for at in asked if reached[at] < found[at].digits]

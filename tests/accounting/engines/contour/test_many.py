@@ -203,6 +203,17 @@ def test_targets_share_lines_where_a_line_of_all_is_too_much(monkeypatch):
         assert answer.overlaps(alone)
 
 
+def test_points_that_lack_digits_share_a_sharper_line(monkeypatch):
+    """Where knowing delta was not enough, though that brought them no nearer."""
+    lines = contours.engine(((remove(real(1), real("1/100")), 1000),))
+    points = [real(Fraction(391 * k, 10_000)) for k in range(1, 101)]
+    alone = [lines.delta(at, 17) for at in points[::33]]
+    monkeypatch.setattr(ContourProfile, "solved_delta", None)
+    found = lines.deltas(points, 17)
+    assert all(answer.digits >= 17 for answer in found)
+    assert all(a.overlaps(b) for a, b in zip(alone, found[::33], strict=True))
+
+
 def test_many_points_are_left_to_others_where_lines_are_too_much(monkeypatch):
     lines = contours.engine(((Gaussian(real(1)), 1),)).varied(1, patient=False)
     points = [rational(Fraction(k, 400)) for k in range(1, 60)]
