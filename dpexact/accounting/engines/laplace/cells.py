@@ -28,7 +28,7 @@ from flint import arb
 from dpexact import balls, reals
 from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.engines.laplace.steps import Column, Plan, Steps, chebyshev
-from dpexact.accounting.inverted import ONE, ZERO, BallProfile, InvertedProfile
+from dpexact.accounting.inverted import ONE, ZERO, BallProfile
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
@@ -122,10 +122,6 @@ class LaplaceCells(BallProfile):
         )
         bound += math.log(self.count)
         self.lost_bits = min(_CAP, max(0, math.ceil((bound - log_delta) / math.log(2))))
-
-    is_smooth = True
-    #: By pieces whose tilt and bits are each point's own.
-    values = InvertedProfile.values
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         known, at = self.only_infinite(epsilon, digits), balls.approximate(epsilon)
