@@ -116,7 +116,8 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
 
 def _windows(c: Composition, direction: Direction) -> RareProfile | None:
     """One Gaussian on samples, or several on rare ones: the engine that sorts losses by size."""
-    if not c.samples or c.noises or not c.is_sampled_gaussian or _is_clouded(c):
+    clouded = len(c.samples) >= _FEWEST_CLOUDED and c.clouds[0]
+    if clouded or not c.samples or c.noises or not c.is_sampled_gaussian:
         return None
     from dpexact.accounting.engines.rare.profile import RareProfile
     from dpexact.accounting.engines.rare.rows import Row
@@ -125,15 +126,6 @@ def _windows(c: Composition, direction: Direction) -> RareProfile | None:
     found = RareProfile(rows, direction == "add", lines=c.kept.setdefault("rare", {}))
     # of two different steps there is an integral
     return found if len(rows) == 1 or (found.is_rare and found.count > 2) else None
-
-
-def _is_clouded(c: Composition) -> bool:
-    """Proposes: whether nodes that serve all sampled steps are taken."""
-    if len(c.samples) < _FEWEST_CLOUDED:
-        return False
-    from dpexact.accounting.pairs.boxes import are_sooner
-
-    return are_sooner(c.clouds[0], len(c.samples))
 
 
 def _behind(
@@ -305,7 +297,7 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
 
 def _bundled(c: Composition, direction: Direction) -> Profile | None:
     """Very many sampled Gaussians: the contour, with nodes for them."""
-    if not _is_clouded(c) or not c.clouds[0]:
+    if len(c.samples) < _FEWEST_CLOUDED or not c.clouds[0]:
         return None
     from dpexact.accounting.pairs.bundle import Bundle
 

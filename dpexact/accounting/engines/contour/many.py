@@ -41,6 +41,8 @@ _NEWTON_STEPS: Final = 40
 #: not compared with that of half its points, and how many times less of that is worth a line.
 _FEWEST: Final = 4
 _LITTLE, _LESS = 100_000, 3
+#: So many points are not asked one by one where others stand behind.
+_MANY: Final = 48
 #: So many targets are searched for each; of more the ends, and how far beyond them values lie.
 _ALONE: Final = 48
 _END: Final = 1e-4
@@ -90,9 +92,12 @@ def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> dict[R
         )
         logs, margin = dict(zip(asked, saddles, strict=True)), 0.0
         for before in range(_PASSES):
+
+            def needed(_: Query, most: float = digits + margin) -> float:
+                return most
+
             for group in _groups(asked, logs, lines.fall):
-                needed = digits + margin
-                for part, plan in _plans(lines, group, near, logs, lambda _, most=needed: most):
+                for part, plan in _plans(lines, group, near, logs, needed):
                     with suppress(ArithmeticError, ValueError):
                         for at, answer in zip(part, _on_line(lines, plan, part), strict=True):
                             found[at] = found[at].meet(answer) if at in found else answer
@@ -194,6 +199,18 @@ def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict
             # proposes: whom to ask again, next to where the search led; the answers stand
             asked = [at for at in asked if at not in found]
     return found
+
+
+def asked_alone(
+    points: Sequence[Real], found: dict[Real, Enclosure], digits: int, patient: bool
+) -> list[Real]:
+    """Those that lack digits, and those of which no line says anything.
+
+    Proposes: who is asked alone; many of the latter are left to others, if any stand behind.
+    """
+    missing = [at for at in points if at not in found]
+    short = [at for at in found if found[at].digits < digits]
+    return short + missing if patient or len(missing) < _MANY else short
 
 
 def _on_one(

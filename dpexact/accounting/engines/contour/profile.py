@@ -14,6 +14,7 @@ from flint import arb
 from dpexact import balls
 from dpexact.accounting.engines.contour.inversion import Contour
 from dpexact.accounting.engines.contour.many import (
+    asked_alone,
     digits_of_delta,
     shared_deltas,
     shared_epsilons,
@@ -50,8 +51,6 @@ _CLOSE = 0.02
 _STEPS = 6
 _NEAR_BY = 0.3
 _SHARE = 8
-#: So many points are not asked one by one where others stand behind.
-_MANY = 48
 _SMALLER_ORDERS = 30
 #: A line loses twice this power of e at the negative of what it was planned for.
 _LOW = 3.0
@@ -101,9 +100,8 @@ class ContourProfile(Profile):
         return other
 
     def planned(self, ends: Sequence[Query], digits: float) -> Plan:
-        """A plan of one line for all of them, which is worth the work of a line for each."""
-        asked = [(self.product, end) for end in ends]
-        return planned(asked, digits, self.max_work * len(asked))
+        """A plan of one line for all of them, as much work as a line for each."""
+        return planned([(self.product, end) for end in ends], digits, len(ends) * self.max_work)
 
     def line(self, plan: Plan) -> Contour:
         """What the plan says, at its precision."""
@@ -128,20 +126,14 @@ class ContourProfile(Profile):
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
         found = shared_deltas(self, epsilons, digits) if len(epsilons) > 1 else {}
-        short = [at for at in epsilons if at in found and found[at].digits < digits]
-        missing = [at for at in epsilons if at not in found]
-        # proposes: who is asked alone; what no line of many gives is left to others
-        if self.patient or len(missing) < _MANY:
-            short += missing
-        found |= {at: self.delta(at, digits) for at in short}
+        for at in asked_alone(epsilons, found, digits, self.patient):
+            found[at] = self.delta(at, digits)
         return [found.get(at) or self.total_variation for at in epsilons]
 
     def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
         found = shared_epsilons(self, deltas, digits) if len(deltas) > 1 else {}
-        missing = [at for at in deltas if at not in found]
-        # proposes: likewise
-        if self.patient or len(missing) < _MANY:
-            found |= {at: self.epsilon(at, digits) for at in missing}
+        for at in asked_alone(deltas, found, 0, self.patient):
+            found[at] = self.epsilon(at, digits)
         return [found.get(at, _NO_ANSWER) for at in deltas]
 
     # --- delta ------------------------------------------------------------------------------------

@@ -65,11 +65,17 @@ def gathered(
     return [Cloud(inside, logs=[np.log(values[held]) for values in about])], left
 
 
-def are_sooner(clouds: Sequence[Cloud], steps: int) -> bool:
-    """Proposes: whether the nodes of clouds are less work than lines: of many or of steps alike."""
-    widths = [2 * side.half for cloud in clouds for side in cloud.sides]
+def sooner(
+    steps: Sequence[tuple[Real, Real, int]],
+) -> tuple[list[Cloud], list[tuple[Real, Real, int]]]:
+    """As :func:`gathered`, where nodes are less work than lines: of many or of steps alike.
+
+    Proposes: likewise.
+    """
+    found, left = gathered(steps)
+    widths = [2 * side.half for cloud in found for side in cloud.sides]
     needed = _AT_LEAST + sum(n * width for n, width in zip(_OF_SIDES, widths, strict=False))
-    return steps >= _ALWAYS or (bool(clouds) and steps > needed)
+    return (found, left) if len(steps) > min(needed, _ALWAYS - 1) else ([], list(steps))
 
 
 class Fitted(NamedTuple):
