@@ -20,7 +20,6 @@ from dpexact.accounting.chords import chebyshev, located, pieces
 from dpexact.accounting.engines.contour.inversion import Contour
 from dpexact.accounting.engines.contour.planning import Plan, Query
 from dpexact.accounting.engines.contour.product import Product
-from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.balls import approximate, ball, precision
 from dpexact.decimals import log_of
@@ -129,7 +128,7 @@ def _plans(
     def tried(part: Sequence[Real]) -> Plan | None:
         ends, found = [Query(near[at], lines.repeat, logs[at]) for at in _ends(part)], None
         for spare in _SPARE:
-            with suppress(TooExpensive):
+            with suppress(ArithmeticError, ValueError):
                 found = lines.planned(ends, max(map(digits, ends)) + spare)
             if found and found.work <= _LITTLE:
                 break
