@@ -271,7 +271,7 @@ class Composition:
     @cached_property
     def clouds(self) -> tuple[list[Cloud], list[tuple[Sample, int]]]:
         """Gaussian samples in a cloud of many, and all other samples."""
-        from dpexact.accounting.pairs.clouds.boxes import gathered
+        from dpexact.accounting.pairs.clouds.boxes import sooner
 
         if isinstance(self.samples, Rows):
             others, steps = [], self.samples.rows
@@ -279,7 +279,7 @@ class Composition:
             told = [(x, x.inner.noise if x.inner.is_gaussian else None, n) for x, n in self.samples]
             others = [(x, n) for x, noise, n in told if noise is None]
             steps = [(x.q, noise, n) for x, noise, n in told if noise is not None]
-        clouds, left = gathered(steps)
+        clouds, left = sooner(steps)
         return clouds, others + [_sample(*step) for step in left]
 
     @cached_property

@@ -40,7 +40,7 @@ _LIGHT_WORK, _HEAVY_WORK, _BRIEF_WORK, _FEW_STEPS = 2_000_000, 40_000_000, 500_0
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
 #: Fewer sampled steps are always taken one by one; work for more at once: a minute or two.
-_FEWEST_CLOUDED, _BUNDLED_WORK = 200, 1_000_000_000
+_FEWEST_CLOUDED, _BUNDLED_WORK = 40, 1_000_000_000
 #: Longest sum over responses beside a Gaussian, and profiles that answer whatever is asked.
 MAX_TERMS: Final = 20_000
 UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)
@@ -116,7 +116,8 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
 
 def _windows(c: Composition, direction: Direction) -> RareProfile | None:
     """One Gaussian on samples, or several on rare ones: the engine that sorts losses by size."""
-    if not 0 < len(c.samples) < _FEWEST_CLOUDED or c.noises or not c.is_sampled_gaussian:
+    clouded = len(c.samples) >= _FEWEST_CLOUDED and c.clouds[0]
+    if clouded or not c.samples or c.noises or not c.is_sampled_gaussian:
         return None
     from dpexact.accounting.engines.rare.profile import RareProfile
     from dpexact.accounting.engines.rare.rows import Row

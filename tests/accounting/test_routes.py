@@ -205,3 +205,17 @@ def test_a_long_line_has_digits_of_tails_where_floats_lose_windows() -> None:
     # three times one step, and something
     one = dpexact.delta("poisson(gaussian(4), 1/300)", "1/2", 8)
     assert 3 * one.lower < found.upper < 4 * one.upper
+
+
+@pytest.mark.parametrize(
+    ("noise", "count", "clouded"),
+    [(1, 39, False), (1, 45, True), (7, 60, False), (7, 120, True), (1000, 199, False)],
+)
+def test_nodes_are_taken_for_many_samples_or_for_some_alike(noise, count, clouded) -> None:
+    step = [f"poisson(gaussian({1 + Fraction(noise * k, count)}), 1/100)" for k in range(count)]
+    composition = Composition.of(parse(" * ".join(step)).steps().items())
+    assert bool(composition.clouds[0]) == clouded
+    if clouded:
+        found = dpexact.epsilon(parse(" * ".join(step)), "1e-6", 8)
+        alone = contour(*reversed(composition.ways("remove")[0])).epsilon(real("1e-6"), 8)
+        assert found.overlaps(alone)

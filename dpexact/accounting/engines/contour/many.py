@@ -20,7 +20,6 @@ from dpexact.accounting.chords import chebyshev, located, pieces
 from dpexact.accounting.engines.contour.inversion import Contour
 from dpexact.accounting.engines.contour.planning import Plan, Query
 from dpexact.accounting.engines.contour.product import Product
-from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.balls import approximate, ball, precision
 from dpexact.decimals import log_of
@@ -28,8 +27,8 @@ from dpexact.enclosure import Enclosure
 from dpexact.reals import Real, rational
 from dpexact.ternary import Order
 
-#: Digits beyond those asked for, with which a shared line is planned.
-_SPARE: Final = 2
+#: Digits beyond those asked for, with which a shared line is planned, and where that is much work.
+_SPARE: Final = 2, 1
 #: Points at which floats look for the saddle point; between them they interpolate.
 _ANCHORS: Final = 24
 #: Lines planned anew where the first showed that floats had delta elsewhere, then for more digits;
@@ -37,8 +36,12 @@ _ANCHORS: Final = 24
 _PASSES: Final = 4
 _SEARCHES: Final = 2
 _NEWTON_STEPS: Final = 40
-#: Of fewer points no line is planned, where one of more was too much.
+#: Of fewer points no line is planned, where one of more was too much; the work of a line that is
+#: not compared with that of half its points, and how many times less of that is worth a line.
 _FEWEST: Final = 4
+_LITTLE, _LESS = 100_000, 3
+#: So many points are not asked one by one where others stand behind.
+_MANY: Final = 48
 #: So many targets are searched for each; of more the ends, and how far beyond them values lie.
 _ALONE: Final = 48
 _END: Final = 1e-4
@@ -88,14 +91,20 @@ def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> dict[R
         )
         logs, margin = dict(zip(asked, saddles, strict=True)), 0.0
         for before in range(_PASSES):
+
+            def needed(_: Query, most: float = digits + margin) -> float:
+                return most
+
             for group in _groups(asked, logs, lines.fall):
-                for part, plan in _plans(lines, group, near, logs, digits + _SPARE + margin):
+                for part, plan in _plans(lines, group, near, logs, needed):
                     with suppress(ArithmeticError, ValueError):
                         for at, answer in zip(part, _on_line(lines, plan, part), strict=True):
                             found[at] = found[at].meet(answer) if at in found else answer
-            # proposes: whom to ask again, where that told more; the answers stand
+            # proposes: whom to ask again, while more digits tell more; the answers stand
             asked = [at for at in asked if at in found and found[at].lower > 0]
-            asked = [at for at in asked if reached.get(at, 0) < found[at].digits < digits]
+            asked = [at for at in asked if found[at].digits < digits]
+            if before > 1:
+                asked = [at for at in asked if reached[at] < found[at].digits]
             reached = {at: found[at].digits for at in asked}
             logs = {at: log_of(Fraction(found[at].lower)) for at in asked}
             # proposes: how sharp a line is, where to know delta was not enough
@@ -109,25 +118,33 @@ def _plans(
     group: Sequence[Real],
     near: dict[Real, float],
     logs: dict[Real, float],
-    digits: float,
+    digits: Callable[[Query], float],
 ) -> Iterator[tuple[Sequence[Real], Plan]]:
-    """Of a group, or where that is too much of a half, and of what follows while that is not.
+    """Of a group, or where that is too much or much more than of a half, of that; and of the rest.
 
-    Proposes: who shares a line.
+    With the most digits that an end asks for. Proposes: who shares a line.
     """
-    while group:
-        part = group
-        while True:
-            ends = [Query(near[at], lines.repeat, logs[at]) for at in _ends(part)]
-            try:
-                yield part, lines.planned(ends, digits)
+
+    def tried(part: Sequence[Real]) -> Plan | None:
+        ends, found = [Query(near[at], lines.repeat, logs[at]) for at in _ends(part)], None
+        for spare in _SPARE:
+            with suppress(ArithmeticError, ValueError):
+                found = lines.planned(ends, max(map(digits, ends)) + spare)
+            if found and found.work <= _LITTLE:
                 break
-            except TooExpensive:
-                part = part[: len(part) // 2]
-            except (ArithmeticError, ValueError):
-                return
-            if len(part) < _FEWEST:
-                return
+        return found
+
+    while group:
+        part, plan = group, tried(group)
+        while len(part) >= 2 * _FEWEST and (plan is None or plan.work > _LITTLE):
+            half = part[: len(part) // 2]
+            other = tried(half)
+            if plan is not None and (other is None or _LESS * other.work > plan.work):
+                break
+            part, plan = half, other
+        if plan is None:
+            return
+        yield part, plan
         group = group[len(part) :]
 
 
@@ -145,6 +162,10 @@ def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict
     Proposes: likewise, and where each search begins; balls bracket what it finds.
     """
     found: dict[Real, Enclosure] = {}
+
+    def needed(end: Query) -> float:
+        return digits_of_delta(lines.product, end, digits)
+
     with np.errstate(all="ignore"), suppress(ArithmeticError, ValueError):
         logs = {
             at: lines.log_delta(at)
@@ -164,21 +185,31 @@ def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict
         asked = [at for at in asked if near[at] > 0 and at not in found]
         for _ in range(_SEARCHES):
             for group in _groups(asked, logs, lines.fall):
-                with suppress(ArithmeticError, ValueError):
-                    ends = [Query(near[at], lines.repeat, logs[at]) for at in _ends(group)]
-                    most = max(digits_of_delta(lines.product, end, digits) for end in ends) + _SPARE
-                    plan = lines.planned(ends, most)
-                    with precision(plan.bits):
-                        answers = _on_one(lines, lines.line(plan), group, near, digits)
-                    near |= {at: x for at, (_, x) in zip(group, answers, strict=True) if x > 0}
-                    found |= {
-                        at: answer.labelled(lines.method)
-                        for at, (answer, _) in zip(group, answers, strict=True)
-                        if answer is not None
-                    }
+                for part, plan in _plans(lines, group, near, logs, needed):
+                    with suppress(ArithmeticError, ValueError):
+                        with precision(plan.bits):
+                            answers = _on_one(lines, lines.line(plan), part, near, digits)
+                        near |= {at: x for at, (_, x) in zip(part, answers, strict=True) if x > 0}
+                        found |= {
+                            at: answer.labelled(lines.method)
+                            for at, (answer, _) in zip(part, answers, strict=True)
+                            if answer is not None
+                        }
             # proposes: whom to ask again, next to where the search led; the answers stand
             asked = [at for at in asked if at not in found]
     return found
+
+
+def asked_alone(
+    points: Sequence[Real], found: dict[Real, Enclosure], digits: int, patient: bool
+) -> list[Real]:
+    """Those that lack digits, and those of which no line says anything.
+
+    Proposes: who is asked alone; many of the latter are left to others, if any stand behind.
+    """
+    missing = [at for at in points if at not in found]
+    short = [at for at in found if found[at].digits < digits]
+    return short + missing if patient or len(missing) < _MANY else short
 
 
 def _on_one(

@@ -14,6 +14,7 @@ from flint import arb
 from dpexact import balls
 from dpexact.accounting.engines.contour.inversion import Contour
 from dpexact.accounting.engines.contour.many import (
+    asked_alone,
     digits_of_delta,
     shared_deltas,
     shared_epsilons,
@@ -99,8 +100,8 @@ class ContourProfile(Profile):
         return other
 
     def planned(self, ends: Sequence[Query], digits: float) -> Plan:
-        """A plan of one line for all of them."""
-        return planned([(self.product, end) for end in ends], digits, self.max_work)
+        """A plan of one line for all of them, as much work as a line for each."""
+        return planned([(self.product, end) for end in ends], digits, len(ends) * self.max_work)
 
     def line(self, plan: Plan) -> Contour:
         """What the plan says, at its precision."""
@@ -125,14 +126,15 @@ class ContourProfile(Profile):
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
         found = shared_deltas(self, epsilons, digits) if len(epsilons) > 1 else {}
-        return [
-            found[at] if at in found and found[at].digits >= digits else self.delta(at, digits)
-            for at in epsilons
-        ]
+        for at in asked_alone(epsilons, found, digits, self.patient):
+            found[at] = self.delta(at, digits)
+        return [found.get(at) or self.total_variation for at in epsilons]
 
     def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
         found = shared_epsilons(self, deltas, digits) if len(deltas) > 1 else {}
-        return [found[at] if at in found else self.epsilon(at, digits) for at in deltas]
+        for at in asked_alone(deltas, found, 0, self.patient):
+            found[at] = self.epsilon(at, digits)
+        return [found.get(at, _NO_ANSWER) for at in deltas]
 
     # --- delta ------------------------------------------------------------------------------------
 

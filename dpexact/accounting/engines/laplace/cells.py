@@ -92,8 +92,8 @@ class LaplaceCells(BallProfile):
         bits = balls.bits_for(digits) + self.lost_bits
         level = epsilon if self.pair.removes else -epsilon
         try:
+            plan = planned(self.pair, self._tilt, _in_steps(bits))
             with balls.precision(bits):
-                plan = planned(self.pair, self._tilt)
                 low, high = (float(x.mid()) for x in self.pair.ends())
             place = (level - self.count * low) / (high - low)
         except (ArithmeticError, ValueError):  # floats do not tell corners apart
@@ -185,16 +185,18 @@ class LaplaceCells(BallProfile):
         if not balls.in_range(above / apart):
             return arb.nan()
         kept, bits = _kept(self.pair, self._tilt, self.count), balls.current()
-        # proposes: what is looked up; pieces of any precision enclose
-        bits = min((x for x in kept if x >= bits), default=_STEP_BITS * -(-bits // _STEP_BITS))
+        # proposes: which pieces are looked up, here and below; those of any precision enclose
+        bits = min((x for x in kept if x >= bits), default=_in_steps(bits))
         # proposes: a piece; how far outside of it the point may lie is counted
         piece = max(0, min(self.count - 1, math.floor(float((above / apart).mid()))))
         try:
             with balls.precision(bits):
+                # proposes: likewise
                 if bits not in kept:
                     kept.clear()
-                    plan = planned(self.pair, self._tilt)
+                    plan = planned(self.pair, self._tilt, bits)
                     kept[bits] = Pieces(self.pair, self._tilt, self.count, plan)
+                # proposes: likewise
                 column = kept[bits].column(piece)
         except (ArithmeticError, ValueError):  # no ellipse is known for losses next to 0
             return arb.nan()
@@ -265,10 +267,16 @@ def value(column: Column, at: arb) -> arb:
     return sum((c * x for c, (x,) in terms), arb(0, column.error))
 
 
-def planned(pair: SampledLaplace, theta: float) -> Plan:
-    """Proposes: ellipses, nodes and points whose errors are about the precision."""
+def _in_steps(bits: int) -> int:
+    """At least so many, of which few differ."""
+    return _STEP_BITS * -(-bits // _STEP_BITS)
+
+
+@lru_cache(maxsize=64)
+def planned(pair: SampledLaplace, theta: float, bits: int) -> Plan:
+    """Proposes: ellipses, nodes and points whose errors are about a precision of so many bits."""
     (rate, q), power = pair.sizes, theta + pair.removes
-    odds, needed = q / (1 - q), (balls.current() - _SPARE) * math.log(2)
+    odds, needed = q / (1 - q), (bits - _SPARE) * math.log(2)
     fall = math.asinh(_STRIP / rate)
     kept = max(2, math.ceil(needed / fall))
     mean = pair._about(power).value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from operator import mul
 
 from flint import acb, acb_mat, arb
 
@@ -27,10 +28,10 @@ def grown(starts: list[acb], turns: list[acb], count: int) -> list[list[acb]]:
     while len(found) < count:
         # proposes: likewise
         if len(found) > 1:
-            turns = [turn * turn for turn in turns]
+            turns = list(map(mul, turns, turns))
         # proposes: likewise
         left = found[: count - len(found)]
-        found += [[a * b for a, b in zip(row, turns, strict=True)] for row in left]
+        found += [list(map(mul, row, turns)) for row in left]
     return found
 
 
@@ -71,18 +72,17 @@ def line_product(lines: Iterable[list[acb]]) -> list[acb]:
 def line_sums(weights: list[acb], turns: list[acb], count: int) -> list[acb]:
     """``sum_j weights_j turns_j^n`` for ``n = 0 .. count``, as one product of matrices.
 
-    With ``n = big a + b`` the sum is a product of ``weights_j (turns_j^big)^a`` and ``turns_j^b``.
-    Proposes: how many are needed; each is what it is.
+    With ``n = big a + b``, ``1 <= b <= big``, the sum is one of ``weights_j (turns_j^big)^a`` and
+    ``turns_j^b``. Proposes: how many are needed; each is what it is.
     """
-    big = max(1, round((count + 1) ** 0.5))
-    rows, outcomes = -(-(count + 1) // big), len(weights)
-    by_outcome = [powers(turn, big + 1) for turn in turns]
-    giant = grown(weights, [leap for *_, leap in by_outcome], rows)
+    big, outcomes = max(1, round(count**0.5)), len(weights)
+    rows = max(1, -(-count // big))
+    baby = grown(turns, turns, big)
+    giant = grown(weights, baby[-1], rows)
     product = acb_mat(rows, outcomes, list(chain(*giant))) * acb_mat(
-        outcomes, big, [power for *baby, _ in by_outcome for power in baby]
+        outcomes, big, list(chain(*zip(*baby, strict=True)))
     )
-    entries: list[acb] = product.entries()
-    return entries[: count + 1]
+    return [sum(weights, acb(0)), *product.entries()[:count]]
 
 
 def exponential_line(

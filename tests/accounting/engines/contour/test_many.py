@@ -1,5 +1,6 @@
 """Many points on shared lines: each as by itself, by another engine and by closed forms."""
 
+import math
 from fractions import Fraction
 
 import contours
@@ -26,6 +27,7 @@ from dpexact.accounting.pairs.allocation import Allocation
 from dpexact.accounting.pairs.gaussian import Gaussian
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
 from dpexact.reals import rational
@@ -185,7 +187,40 @@ def test_what_is_too_much_for_one_line_is_halved(monkeypatch):
     found = shared_deltas(lines, points, 8)
     assert set(found) >= set(points[:45])
     assert set(found) <= set(points[:48])
-    assert len(planned) < 30
+    assert len(planned) < 40
+
+
+def test_targets_share_lines_where_a_line_of_all_is_too_much(monkeypatch):
+    """Moments that fall slowly: of a few digits less, and of half the targets, much less work."""
+    step = SampledLaplace(real(1), real("1/100"), removes=True)
+    lines = contours.engine(((step, 100),)).varied(500_000, patient=False)
+    targets = [real(f"1e-{k}") for k in range(2, 13) for _ in "12"]
+    few = [lines.epsilon(at, 15) for at in targets[::11]]
+    monkeypatch.setattr(ContourProfile, "epsilon", None)
+    found = lines.epsilons(targets, 15)
+    for alone, answer in zip(few, found[::11], strict=True):
+        assert answer.digits >= 15
+        assert answer.overlaps(alone)
+
+
+def test_points_that_lack_digits_share_a_sharper_line(monkeypatch):
+    """Where knowing delta was not enough, though that brought them no nearer."""
+    lines = contours.engine(((remove(real(1), real("1/100")), 1000),))
+    points = [real(Fraction(391 * k, 10_000)) for k in range(1, 101)]
+    alone = [lines.delta(at, 17) for at in points[::33]]
+    monkeypatch.setattr(ContourProfile, "solved_delta", None)
+    found = lines.deltas(points, 17)
+    assert all(answer.digits >= 17 for answer in found)
+    assert all(a.overlaps(b) for a, b in zip(alone, found[::33], strict=True))
+
+
+def test_many_points_are_left_to_others_where_lines_are_too_much(monkeypatch):
+    lines = contours.engine(((Gaussian(real(1)), 1),)).varied(1, patient=False)
+    points = [rational(Fraction(k, 400)) for k in range(1, 60)]
+    monkeypatch.setattr(ContourProfile, "solved_delta", None)
+    monkeypatch.setattr(ContourProfile, "epsilon", None)
+    assert {(x.lower, x.digits) for x in lines.deltas(points, 8)} == {(0, 0)}
+    assert {(x.lower, x.upper) for x in lines.epsilons(points, 8)} == {(0, math.inf)}
 
 
 @pytest.mark.parametrize("way", ["remove", "add"])

@@ -177,6 +177,14 @@ def test_far_up_points_are_planned_once(monkeypatch, way):
     assert [answer.lower for answer in found] == [profile.delta(x, 8).lower for x in points]
 
 
+def test_many_targets_are_planned_for_by_few_precisions():
+    planned.cache_clear()
+    profile = cells("1", "1/20", 3)
+    found = profile.epsilons([real(Fraction(1, 200 * k)) for k in range(1, 60)], 8)
+    assert all(answer.digits >= 8 for answer in found)
+    assert planned.cache_info().misses < 20
+
+
 def test_beyond_all_losses():
     for way, least in (("remove", 0), ("add", 1)):
         found = cells("1", "1/3", 5, way)
@@ -231,7 +239,7 @@ def test_coarse_plans_bound_their_errors(few, count, way):
     """And not by much more than they are."""
     step, theta = pair("1", "1/3", way), 0.5
     with balls.precision(BITS):
-        fine = Pieces(step, theta, count, planned(step, theta))
+        fine = Pieces(step, theta, count, planned(step, theta, BITS))
         coarse = Pieces(step, theta, count, COARSE[few])
         apart = arb(0)
         for piece in range(count):
