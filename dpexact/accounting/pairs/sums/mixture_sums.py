@@ -151,7 +151,7 @@ class Integrand:
         return (shift * shift / 2).exp() * found
 
     def turned(self, x: arb, height: arb) -> arb:
-        """At least ``|f|`` at ``x + i height`` over ``e^{height^2/2}``, if ``most`` is finite [5]."""
+        """At least ``|f|`` up there, over ``e^{height^2/2}``, where ``most`` is finite [5]."""
         still, cosine = self.down.still, (self.down.largest * height).cos()
         real = still + cosine * (self.down.at(-x) - still)
         return (-x * x / 2 - self.power * real.log()).exp()
