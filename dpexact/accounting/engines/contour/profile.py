@@ -28,7 +28,7 @@ from dpexact.accounting.pairs.pair import (
     least_overlap,
     log_chernoff,
 )
-from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.accounting.profile import FAINT, InfiniteLoss, Profile
 from dpexact.balls import approximate, ball, precision
 from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
@@ -147,12 +147,13 @@ class ContourProfile(Profile):
                 lost = 1 - self.product.mass(self.repeat)
                 return balls.to_enclosure(lost, "no larger finite loss").within(_ZERO, _ONE)
         query, margin, spent = Query(approximate(epsilon), self.repeat), 0.0, 0
+        most = self.max_work
         best = self.near_one(epsilon, digits)
         reason = "the bounds did not shrink as expected"
         try:
             for _ in range(_MOST_PASSES):
                 # proposes: when to stop; the digits of an answer are counted from its exact ends
-                if best.digits >= digits or spent > self.max_work:
+                if best.digits >= digits or spent > most:
                     break
                 # proposes: which line; any gives an enclosure
                 plan = self.planned([query], digits + margin)
@@ -162,13 +163,15 @@ class ContourProfile(Profile):
                     log = log_of(Fraction(best.lower))
                     query, met = query._replace(log_delta=log), (log - plan.level) / math.log(10)
                     margin = max(margin + 1, met - best.digits)  # what was misjudged misses once
-                else:  # nothing was gained: ask for much more at once
+                else:  # nothing was gained: ask for much more at once, if it is worth that
                     margin += margin + digits + 1
+                    most = self.max_work // (_SHARE if best.upper < FAINT else 1)
             else:
                 best = best.meet(self._chernoff_delta(epsilon))
         except TooExpensive as cause:
             reason = str(cause)
-            if self.patient:
+            # proposes: whether a few digits are worth it
+            if self.patient and best.upper > FAINT:
                 best = self._affordable(epsilon, digits, best)
         return best if best.digits >= digits else best.short(reason)
 
