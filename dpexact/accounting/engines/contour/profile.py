@@ -147,13 +147,14 @@ class ContourProfile(Profile):
                 lost = 1 - self.product.mass(self.repeat)
                 return balls.to_enclosure(lost, "no larger finite loss").within(_ZERO, _ONE)
         query, margin, spent = Query(approximate(epsilon), self.repeat), 0.0, 0
-        most = self.max_work
         best = self.near_one(epsilon, digits)
         reason = "the bounds did not shrink as expected"
         try:
             for _ in range(_MOST_PASSES):
                 # proposes: when to stop; the digits of an answer are counted from its exact ends
-                if best.digits >= digits or spent > most:
+                share = _SHARE if best.lower == 0 and best.upper < FAINT else 1
+                # proposes: likewise
+                if best.digits >= digits or spent > self.max_work // share:
                     break
                 # proposes: which line; any gives an enclosure
                 plan = self.planned([query], digits + margin)
@@ -163,15 +164,13 @@ class ContourProfile(Profile):
                     log = log_of(Fraction(best.lower))
                     query, met = query._replace(log_delta=log), (log - plan.level) / math.log(10)
                     margin = max(margin + 1, met - best.digits)  # what was misjudged misses once
-                else:  # nothing was gained: ask for much more at once, if it is worth that
+                else:  # nothing was gained: ask for much more at once
                     margin += margin + digits + 1
-                    most = self.max_work // (_SHARE if best.upper < FAINT else 1)
             else:
                 best = best.meet(self._chernoff_delta(epsilon))
         except TooExpensive as cause:
             reason = str(cause)
-            # proposes: whether a few digits are worth it
-            if self.patient and best.upper > FAINT:
+            if self.patient:
                 best = self._affordable(epsilon, digits, best)
         return best if best.digits >= digits else best.short(reason)
 

@@ -152,8 +152,10 @@ class RareProfile(Search):
         log = self.log_delta(ask, digits) if near is None else near
         best, margin = Enclosure(_ZERO, _ONE, self.method), 0.0
         reason = "the bounds did not shrink as expected"
-        # proposes: how often; far in a tail floats err by much, and lines are dear
-        for _ in range(_PASSES if log > FAINT else _FEW_PASSES):
+        for tried in range(_PASSES):
+            # proposes: whether to go on; far in a tail floats err by much, and lines are dear
+            if log < FAINT and tried == _FEW_PASSES and best.lower == 0:
+                break
             # proposes: when to stop; the digits of an answer are counted from its exact ends
             if best.digits >= digits:
                 return best

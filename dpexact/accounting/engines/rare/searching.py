@@ -41,7 +41,7 @@ _NEAR: Final = 3.0
 _CLOSE: Final = 3e-4
 _GLANCE: Final = 4.0
 #: Below this logarithm of a tolerance so much less work is done.
-FAINT, _LESS = -600.0, 16
+FAINT, _LESS = -600.0, 3
 #: So many digits of delta take about as long as its floats.
 _ROUGH: Final = 2
 _PASSES: Final = 5
