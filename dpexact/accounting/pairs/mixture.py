@@ -120,7 +120,7 @@ class Mixtures(Pair):
         # proposes: likewise
         known = self._kept.moments.get(c)
         moment = self.moment(c, accuracy) if known is None else known
-        fine = accuracy + max(0.0, float(moment.log().mid()) - log_bound)
+        fine = accuracy + max(0.0, float(moment.upper().log().mid()) - log_bound)
         integrand, rule = Integrand(*self.shifts, c), self._shape.positive(c, fine, shift)
         total, tail, strip = positive_sum(integrand, rule, u, moment)
         return arb.min((total + tail + strip * moment).upper(), moment.upper())

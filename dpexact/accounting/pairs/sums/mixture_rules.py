@@ -37,6 +37,8 @@ LINE_FRACTIONS = np.linspace(0.02, 1.0, 50)
 _REAL_FRACTIONS = np.geomspace(1e-4, 1.0, 60)
 SHIFT_FRACTIONS = np.geomspace(1e-3, 0.95, 27)
 SMALL_SHIFT_FRACTIONS = np.geomspace(1e-13, 5e-4, 40)
+#: Where a mean is taken, up to what angle waves do not turn back, and up to what share of it decay
+#: is looked for.
 _PLACES = np.arange(-12, 12, 1 / 16)
 _RIGHT_ANGLE = 0.99 * math.pi / 2
 _SHARE = 0.7
@@ -65,10 +67,10 @@ class Rule:
 
 
 class Shape:
-    """Float picture of one mixture step."""
+    """Float picture of one mixture step; ``plain`` rules are for bounds by the cosine alone."""
 
-    def __init__(self, up: Outline, down: Outline) -> None:
-        self.up, self.down = up, down
+    def __init__(self, up: Outline, down: Outline, plain: bool = False) -> None:
+        self.up, self.down, self._plain = up, down, plain
         #: The half width of the strip of analyticity, what is used of it, and how far up arguments
         #: increase, at least.
         self.width = min(up.strip, down.strip)
@@ -91,7 +93,7 @@ class Shape:
 
     def _most(self, c: float) -> float:
         """The logarithm of what the integrand is at most, next to the moment."""
-        if self.up.moves or not self.down.is_still or c <= 0:
+        if self._plain or self.up.moves or not self.down.is_still or c <= 0:
             return math.inf
         if c not in self._mosts:
             logs, _, _ = normal_sums(-c * log_waves(self.down, -_PLACES)[None], _PLACES)
