@@ -30,6 +30,8 @@ EXACT_BITS: Final = 65_536
 GLANCE: Final = 3
 #: With this many certified digits a method is on its way: more work for it, or none for others.
 ENOUGH: Final = 3
+#: Of numbers below this, about 1e-150, little work is done for digits: no claim speaks of them.
+FAINT: Final = Fraction(1, 1 << 500)
 
 
 @dataclass(frozen=True)
@@ -353,8 +355,8 @@ class Fallback(_Combined):
         if self.thorough is not None:
             begun = [i for i, a in enumerate(found) if few <= a.digits < digits]
             found = _met(found, begun, ask, self.thorough, points, digits)
-        # below all numbers that are written out nothing has more digits
-        lost = [i for i, a in enumerate(found) if a.digits < few and a.upper > balls.TINY]
+        # proposes: where more work is worth it
+        lost = [i for i, a in enumerate(found) if a.digits < few and a.upper > FAINT]
         with suppress(UnsupportedMechanism):
             return _met(found, lost, ask, self.second(), points, digits) if lost else found
         return found

@@ -234,9 +234,9 @@ def _rules(
 
 
 def _shape(step: Mixtures) -> Shape:
-    """Of the strip that the checker knows, which is that of any rates."""
+    """Of the strip and the bound that the checker knows, which are those of any rates."""
     up, down = (Outline(side.outline.rates, side.outline.logs) for side in step.shifts)
-    return Shape(up, down)
+    return Shape(up, down, plain=True)
 
 
 def _texts(rule: Rule, reflected: bool) -> list[str]:

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from dpexact import balls
 from dpexact.accounting.engines.contour.along import epsilons_along
 from dpexact.accounting.profile import (
+    FAINT,
     Between,
     Fallback,
     FirstToReach,
@@ -155,14 +155,14 @@ def test_a_wide_answer_is_met_with_the_second(quantity):
 
 
 @BOTH
-def test_what_is_below_all_numbers_is_no_reason_to_ask_again(quantity):
+def test_what_is_below_all_claims_is_no_reason_to_ask_again(quantity):
     """A shift of 1e-30 had a lattice tabulated for a minute, for a delta below 1e-301030."""
 
     def never():
         raise AssertionError("made without need")
 
-    found = ask(Fallback(Fixed(0, balls.TINY, "first"), never), quantity, 10)
-    assert found == Enclosure(Fraction(0), balls.TINY)
+    found = ask(Fallback(Fixed(0, FAINT, "first"), never), quantity, 10)
+    assert found == Enclosure(Fraction(0), FAINT)
 
 
 @BOTH

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from flint import acb, acb_poly, arb, arb_poly
 
 from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.accounting.pairs.shifts import REACHED, Outline
+from dpexact.accounting.pairs.shifts import REACHED, Outline, quarter
 from dpexact.balls import approximate, approximate_log, ball
 from dpexact.kept import cached_property
 from dpexact.reals import Real
@@ -121,7 +121,8 @@ class BinomialShifts:
 
     def waves(self) -> EqualWaves:
         """The sum of their waves."""
-        return EqualWaves(ball(self.rate), self.first, [weight for _, weight in self.masses()])
+        weights = [weight for _, weight in self.masses()]
+        return EqualWaves(ball(self.rate), self.first, weights, self.outline.is_few)
 
 
 class EqualWaves:
@@ -131,17 +132,19 @@ class EqualWaves:
     :math:`u = |\Im z| \sqrt{1 + r^2/2} < 1`, ``W`` is not 0, its modulus is at least
     :math:`\sqrt{1 - u^2}` times that at the real part, and its argument increases with the height
     and is within :math:`(\operatorname{artanh} u - u)/\sqrt 2` of the height times ``W'/W`` at
-    the real part (``docs/theory/contour.md``, 13).
+    the real part (``docs/theory/contour.md``, 13). Of ``few`` the strip is that of any shifts,
+    where no two terms are half a turn apart; either holds.
     """
 
-    def __init__(self, rate: arb, first: int, weights: list[arb]) -> None:
+    def __init__(self, rate: arb, first: int, weights: list[arb], few: bool = False) -> None:
         last = first + len(weights) - 1
         self.rate, self.first = rate, first
         self.still: arb = weights[0] if first == 0 else arb(0)
         self.largest: arb = last * rate
+        self._few, self._spread = few, (last - first) * rate
         self._steep: arb = (1 + rate * rate / 2).sqrt()
-        self.strip: arb = REACHED / self._steep
-        self.rising: arb = self.strip
+        self.strip: arb = 2 * quarter(self.largest) if few else REACHED / self._steep
+        self.rising: arb = quarter(self._spread) if few else self.strip
         half = rate * rate / 2
         self._terms = arb_poly([w * (-j * j * half).exp() for j, w in enumerate(weights, first)])
         self._slopes = self._terms.derivative()
@@ -157,16 +160,21 @@ class EqualWaves:
         return self.rate * (self.first + base * self._slopes(base) / self._terms(base))
 
     def cosine(self, height: arb) -> arb:
-        """``sqrt(1 - u^2)`` with ``u = height sqrt(1 + rate^2 / 2)``."""
+        """``sqrt(1 - u^2)`` with ``u = height sqrt(1 + rate^2 / 2)``, or as of any shifts."""
+        if self._few:
+            return (self._spread * height / 2).cos()
         return (1 - (height * self._steep) ** 2).sqrt()
 
     def turned(self, height: arb) -> Callable[[arb], acb]:
-        """``x -> log W(x + i height)``, whose argument is within 1.2 of ``height slope(x)``."""
+        """``x -> log W(x + i height)``, whose argument is within 1.2 of ``height slope(x)``.
+
+        Of few shifts it is within half a turn of 0.
+        """
         turn, terms = acb(0, height * self.rate).exp(), acb_poly(self._terms)
 
         def logarithm(x: arb) -> acb:
             base = (x * self.rate).exp() * turn
-            angle = height * self.slope(x)
+            angle = arb(0) if self._few else height * self.slope(x)
             # proposes: the angle; that it is near is decided by a ball
             about = angle.mid()
             # proposes: likewise

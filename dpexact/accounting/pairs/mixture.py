@@ -107,7 +107,7 @@ class Mixtures(Pair):
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """The trapezoidal rule on a line above the real axis, all nodes at once."""
-        moment = self.moment(c, 8.0).upper()
+        moment = self.moment(c, 8.0)
         rule = self._shape.oblique(c, accuracy)
         found = oblique_moments(Integrand(*self.shifts, c), rule, moment, step, count)
         self._kept.moments = {c: found[0].real}
@@ -119,11 +119,11 @@ class Mixtures(Pair):
         log_bound, shift = (self._kept.decays.pop(c, None) or self._shape.decay(c))(u)
         # proposes: likewise
         known = self._kept.moments.get(c)
-        moment = (self.moment(c, accuracy) if known is None else known).upper()
-        fine = accuracy + max(0.0, float(moment.log().mid()) - log_bound)
+        moment = self.moment(c, accuracy) if known is None else known
+        fine = accuracy + max(0.0, float(moment.upper().log().mid()) - log_bound)
         integrand, rule = Integrand(*self.shifts, c), self._shape.positive(c, fine, shift)
-        total, tail, strip = positive_sum(integrand, rule, u)
-        return arb.min((total + tail + strip * moment).upper(), moment)
+        total, tail, strip = positive_sum(integrand, rule, u, moment)
+        return arb.min((total + tail + strip * moment).upper(), moment.upper())
 
     def cumulant(self, c: float) -> Jet:
         """The same sum in floats."""
@@ -144,7 +144,7 @@ class Mixtures(Pair):
         shape = self._shape
         rule = shape.oblique(c, accuracy)
         # proposes: an estimate of the bits lost
-        lost = rule.shift**2 / 2 - c * math.log(shape.down.cosine(rule.shift))
+        lost = rule.shift**2 / 2 + float(shape.growth(c, rule.shift))
         rate = max(shape.up.rates[-1], shape.down.rates[-1])
         farthest = max(-rule.first, rule.last) * rule.spacing * rate
         nodes = rule.heavy + math.ceil((rule.last - rule.first) * (shape.terms - 1) / 4)

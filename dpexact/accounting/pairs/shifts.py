@@ -31,7 +31,8 @@ _SMALL: Final = -690.0
 class Outline:
     """About the rates and the logarithms of their weights, in floats, in rising order.
 
-    ``step`` is the distance between neighbours, where the law is a log-concave one of equal shifts.
+    ``step`` is the distance between neighbours, where the law is a log-concave one of equal shifts;
+    if it ``is_few`` of them, its strip is that of any.
     """
 
     def __init__(
@@ -44,19 +45,21 @@ class Outline:
         # proposes: whether most of the law is no shift
         self.is_still: bool = rates[0] == 0 and logs[0] > -math.log(2)
         #: About the strip of the waves, and up to what height they rise.
-        if step is None:
-            self.strip: float = math.pi / max(rates[-1], 1 / _LARGE)
-            self.rising: float = math.pi / (2 * max(self._spread, 1 / _LARGE))
-        else:
-            self.strip = self.rising = REACHED / math.sqrt(1 + step * step / 2)
+        self.strip: float = math.pi / max(rates[-1], 1 / _LARGE)
+        self.rising: float = math.pi / (2 * max(self._spread, 1 / _LARGE))
+        self._steep = math.sqrt(1 + (0.0 if step is None else step) ** 2 / 2)
+        # proposes: which strip; both are proved
+        self.is_few: bool = step is None or self.strip > REACHED / self._steep
+        if not self.is_few:
+            self.strip = self.rising = REACHED / self._steep
 
     def cosine(self, height: float | np.ndarray) -> Any:
         """About that of the waves."""
         import numpy as np
 
-        if self.step is None:
+        if self.is_few:
             return np.cos(self._spread * height / 2)
-        return np.sqrt(1 - np.square(height) * (1 + self.step * self.step / 2))
+        return np.sqrt(1 - np.square(height * self._steep))
 
 
 class Side(Protocol):
@@ -167,8 +170,8 @@ class Waves:
             for speed, _ in self.moving[1:]:
                 least = arb.min(least, speed)
         self.spread: arb = self.largest - least
-        self.strip: arb = _quarter(self.largest) * 2
-        self.rising: arb = _quarter(self.spread)
+        self.strip: arb = quarter(self.largest) * 2
+        self.rising: arb = quarter(self.spread)
 
     def at(self, x: arb) -> arb:
         """``W(x)`` at a real point."""
@@ -204,7 +207,7 @@ class Waves:
         return logarithm
 
 
-def _quarter(speed: arb) -> arb:
+def quarter(speed: arb) -> arb:
     """Up to what height no wave turns by a right angle: any, where none turns."""
     fastest = speed.abs_upper()
     return arb("inf") if fastest == 0 else arb.pi() / (2 * fastest)

@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from dpexact import balls
 from dpexact.accounting.pairs.binomial_shifts import BinomialShifts, EqualWaves, cut
 from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.shifts import Waves
 from dpexact.balls import ball
+from dpexact.conversion import real
 from dpexact.reals import rational
 
 #: A failure is not made small: following an argument takes time.
@@ -118,6 +120,35 @@ def test_waves_above_the_axis(law, rate, x, share):
         )
         slope = height * float(waves.slope(arb(x)).mid())
         assert abs(float(angle) - slope) <= (math.atanh(share) - share) / math.sqrt(2) + 1e-9
+
+
+@given(log_concave(), st.floats(0.01, 1), st.floats(-9, 9), st.floats(0.01, 0.99))
+@settings(max_examples=60, deadline=None)
+def test_few_waves_are_as_those_of_any_shifts(law, rate, x, share):
+    first, weights = law
+    masses = [(j * arb(rate), arb(w)) for j, w in enumerate(weights, first)]
+    with balls.precision(150):
+        few = EqualWaves(arb(rate), first, [w for _, w in masses], True)
+        any_shifts = Waves(masses)
+        assert few.strip.overlaps(any_shifts.strip)
+        assert few.rising.overlaps(any_shifts.rising)
+        height = arb(share) * few.strip
+        assert few.cosine(height).overlaps(any_shifts.cosine(height))
+        for sign in (1, -1):
+            found = few.turned(sign * height)(arb(x))
+            assert found.overlaps(any_shifts.turned(sign * height)(arb(x)))
+
+
+def test_the_wider_strip_is_taken():
+    for rate, k, few in ((1, 3, True), (1, 4, False), ("1/10", 30, True), ("1/10", 40, False)):
+        shifts = BinomialShifts(real(rate), rational(Fraction(1, 100)), k, 0, k)
+        with balls.precision(100):
+            near, waves = shifts.outline.strip, shifts.waves()
+            assert shifts.outline.is_few == few
+            assert near == pytest.approx(float(waves.strip.mid()))
+            assert float(shifts.outline.cosine(near / 2)) == pytest.approx(
+                float(waves.cosine(waves.strip / 2).mid())
+            )
 
 
 @pytest.mark.parametrize("rate", ["1e-6", "0.1", "1", "3"])

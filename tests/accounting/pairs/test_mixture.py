@@ -143,6 +143,62 @@ def test_a_denominator_shrinks_no_further(rates, x, share):
         assert line >= f.down.cosine(height) * axis * (1 - arb(2) ** -80)
 
 
+@given(
+    st.lists(RATES, min_size=1, max_size=4, unique=True),
+    st.floats(0.01, 0.95),
+    st.floats(0.1, 3000),
+    st.floats(-6, 6),
+    st.floats(0, 1),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_record_added_is_at_most_the_weight_of_no_shift(rates, moved, c, x, share):
+    chance = rational(Fraction(moved) / len(rates))
+    side = Shifts(
+        ((rational(0), 1 - rational(Fraction(moved))), *((rational(r), chance) for r in rates))
+    )
+    with balls.precision(200):
+        f = Integrand(STILL, side, c)
+        turn = arb.pi() / (2 * arb(max(rates).numerator) / max(rates).denominator)
+        assert not f.most(turn * arb("1.001")).is_finite()
+        height = arb(share) * turn * (1 - arb(2) ** -50)
+        log = side.waves().turned(-height)(arb(-x)).real
+        size = (-f.power * log - arb(x) * x / 2).exp()
+        slack = 1 + arb(2) ** -30
+        assert size <= f.turned(arb(x), height) * slack
+        assert f.turned(arb(x), height) <= f.most(height) * (-arb(x) * x / 2).exp() * slack
+
+
+@pytest.mark.parametrize(("c", "shift"), [(300, 0.3), (300, 1.4), (30_000, 0.3)])
+def test_nodes_beyond_the_ends_of_a_line_of_a_record_added(c, shift):
+    with balls.precision(100):
+        f, spacing = Integrand(STILL, law((0, "99/100"), (1, "1/100")), float(c)), arb("1/4")
+        for first, last in ((-20, 16), (-4, 20)):
+            rule = Rule(shift, 1.5, 0.25, first, last, 99, 50.0)
+            left_out = [*range(first - 200, first), *range(last + 1, last + 200)]
+            waves = f.down.turned(-arb(rule.shift))
+            sizes = (
+                (arb(rule.shift) ** 2 / 2 - (j * spacing) ** 2 / 2 - c * waves(-j * spacing).real)
+                for j in left_out
+            )
+            total = sum((size.exp() for size in sizes), arb(0))
+            assert total <= f.outside(rule) <= 100 * total
+
+
+@pytest.mark.parametrize("c", [40.0, 3000.0, 30000.0])
+def test_high_orders_of_a_rare_record_added(c):
+    """The cosine to that power was no bound on what is left out: lines of 10^5 nodes were asked."""
+    pair = GaussianMixtures(STILL, law((0, "99/100"), ("3/2", "1/100")))
+    with balls.precision(200):
+        whole = moment(*floats(pair), c).real
+        assert pair.line_cost(c, 30.0)[0] < 200
+        line = pair.moments(c, c / 4, 12, 60.0)
+        for n in (0, 5, 12):
+            expected = moment(*floats(pair), c + 0.25j * c * n)
+            assert abs(complex(line[n].mid()) - expected) < 1e-9 * whole
+            bound = pair.decayed(c, c / 4 * n, 20.0)
+            assert abs(line[n]).lower() <= bound < 1.03 * abs(line[n])
+
+
 def test_two_shifts_attain_the_cosine():
     """Where both shifts weigh the same, the modulus is the cosine of half the spread."""
     side = law((0, "1/2"), (2, "1/2"))

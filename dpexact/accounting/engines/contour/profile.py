@@ -29,7 +29,7 @@ from dpexact.accounting.pairs.pair import (
     least_overlap,
     log_chernoff,
 )
-from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.accounting.profile import FAINT, InfiniteLoss, Profile
 from dpexact.balls import approximate, ball, precision
 from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
@@ -154,7 +154,9 @@ class ContourProfile(Profile):
         try:
             for _ in range(_MOST_PASSES):
                 # proposes: when to stop; the digits of an answer are counted from its exact ends
-                if best.digits >= digits or spent > self.max_work:
+                share = _SHARE if best.lower == 0 and best.upper < FAINT else 1
+                # proposes: likewise
+                if best.digits >= digits or spent > self.max_work // share:
                     break
                 # proposes: which line; any gives an enclosure
                 plan = self.planned([query], digits + margin)

@@ -24,7 +24,7 @@ from dpexact.accounting.engines.rare.rows import (
     largest_added,
     total_variation,
 )
-from dpexact.accounting.engines.rare.searching import Draft, Search
+from dpexact.accounting.engines.rare.searching import FAINT, Draft, Search
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.profile import FirstToReach, InfiniteLoss, Profile
 from dpexact.balls import approximate, approximate_log, ball, precision
@@ -47,7 +47,7 @@ _BRIEF_WORK: Final = 200_000
 _NONE: Final = "no windows were found"
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _LN10: Final = math.log(10)
-_PASSES: Final = 5
+_PASSES, _FEW_PASSES = 5, 2
 #: By this much, as a power of e, delta at 0 is above a target that is not looked for there.
 _PLAINLY: Final = 2.0
 #: By how much, likewise, a saddle point may err there.
@@ -152,7 +152,10 @@ class RareProfile(Search):
         log = self.log_delta(ask, digits) if near is None else near
         best, margin = Enclosure(_ZERO, _ONE, self.method), 0.0
         reason = "the bounds did not shrink as expected"
-        for _ in range(_PASSES):
+        for tried in range(_PASSES):
+            # proposes: whether to go on; far in a tail floats err by much, and lines are dear
+            if log < FAINT and tried == _FEW_PASSES and best.lower == 0:
+                break
             # proposes: when to stop; the digits of an answer are counted from its exact ends
             if best.digits >= digits:
                 return best

@@ -40,6 +40,8 @@ _REACH: Final = 0.12
 _NEAR: Final = 3.0
 _CLOSE: Final = 3e-4
 _GLANCE: Final = 4.0
+#: Below this logarithm of a tolerance so much less work is done.
+FAINT, _LESS = -600.0, 3
 #: So many digits of delta take about as long as its floats.
 _ROUGH: Final = 2
 _PASSES: Final = 5
@@ -105,7 +107,7 @@ class Search(SharedLines):
     ) -> Plan:
         plan = cheapest(ask, log_tolerance, in_floats, like)
         # proposes: what is too much
-        if plan.work > self.max_work:
+        if plan.work > self.max_work // (_LESS if log_tolerance < FAINT else 1):
             raise TooExpensive(f"{plan.count} nodes of {plan.bits} bits")
         return plan
 

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,11 @@ LINE_FRACTIONS = np.linspace(0.02, 1.0, 50)
 _REAL_FRACTIONS = np.geomspace(1e-4, 1.0, 60)
 SHIFT_FRACTIONS = np.geomspace(1e-3, 0.95, 27)
 SMALL_SHIFT_FRACTIONS = np.geomspace(1e-13, 5e-4, 40)
+#: Where a mean is taken, up to what angle waves do not turn back, and up to what share of it decay
+#: is looked for.
+_PLACES = np.arange(-12, 12, 1 / 16)
+_RIGHT_ANGLE = 0.99 * math.pi / 2
+_SHARE = 0.7
 _FAINT = 1e-6
 """Logarithms of sums below this are those of what the terms add to 1."""
 
@@ -61,20 +67,38 @@ class Rule:
 
 
 class Shape:
-    """Float picture of one mixture step."""
+    """Float picture of one mixture step; ``plain`` rules are for bounds by the cosine alone."""
 
-    def __init__(self, up: Outline, down: Outline) -> None:
-        self.up, self.down = up, down
+    def __init__(self, up: Outline, down: Outline, plain: bool = False) -> None:
+        self.up, self.down, self._plain = up, down, plain
         #: The half width of the strip of analyticity, what is used of it, and how far up arguments
         #: increase, at least.
         self.width = min(up.strip, down.strip)
         self.widest = EDGE * self.width
+        self._mosts: dict[float, float] = {}
         self._rising = min(up.rising, down.rising, self.width)
         #: How much more a node costs than one of a single shift.
         sizes = (len(x.rates) / (4 if x.step is None else 40) for x in (up, down))
         self.terms = max(1.0, sum(sizes))
 
     # --- rules ------------------------------------------------------------------------------------
+
+    def growth(self, c: float, heights: float | Floats) -> Any:
+        """The logarithm of a bound on the integral of the modulus up there."""
+        if not self.down.moves:
+            return 0.0 * heights
+        turned = -c * np.log(self.down.cosine(heights))
+        near = np.asarray(heights) * self.down.rates[-1] < _RIGHT_ANGLE
+        return np.where(near, np.minimum(turned, self._most(c)), turned)
+
+    def _most(self, c: float) -> float:
+        """The logarithm of what the integrand is at most, next to the moment."""
+        if self._plain or self.up.moves or not self.down.is_still or c <= 0:
+            return math.inf
+        if c not in self._mosts:
+            logs, _, _ = normal_sums(-c * log_waves(self.down, -_PLACES)[None], _PLACES)
+            self._mosts = {c: -c * self.down.logs[0] - float(logs[0])}
+        return self._mosts[c]
 
     def oblique(self, c: float, accuracy: float) -> Rule:
         """A rule whose error is about ``e^-accuracy`` of the moment for every ``Im s >= 0``.
@@ -125,9 +149,7 @@ class Shape:
         narrow for floats is the worst.
         """
         edges = min(widest, 2 * math.sqrt(2 * accuracy)) * fractions
-        growth = (edges * edges + shift * shift) / 2
-        if self.down.moves:
-            growth = growth - c * np.log(self.down.cosine(edges + shift))
+        growth = (edges * edges + shift * shift) / 2 + self.growth(c, edges + shift)
         with np.errstate(over="ignore"):
             rates = (accuracy + growth) / edges
         best = int(np.argmin(rates))
@@ -136,7 +158,7 @@ class Shape:
     def _placed(self, shift: float, edge: float, spacing: float, c: float, accuracy: float) -> Rule:
         """Cut the rule where what is left out is below ``e^-accuracy`` of the integral."""
         first, last, depth = self._ends(shift, spacing, c, accuracy)
-        low, high, heavy = self._heavy(first, last, spacing, c, depth, MAX_NODES)
+        low, high, heavy = self._heavy(first, last, spacing, c, depth, MAX_NODES, shift)
         left, right = self._bulk(c)
         low = min(low, math.floor((left - 0.5) / spacing))
         high = max(high, math.ceil((right + 0.5) / spacing))
@@ -147,9 +169,7 @@ class Shape:
         self, shift: float, spacing: float, c: float, accuracy: float
     ) -> tuple[int, int, float]:
         """The first and last node, beyond which the integrand falls, and the depth."""
-        depth = accuracy + shift * shift / 2 + 2
-        if self.down.moves:
-            depth -= c * math.log(self.down.cosine(shift))
+        depth = accuracy + shift * shift / 2 + 2 + float(self.growth(c, shift))
         reach, (left, right) = math.sqrt(2 * depth), self._bulk(c)
         last = math.ceil((right + reach + 1) / spacing)
         return math.floor((left - reach) / spacing), last, depth
@@ -179,10 +199,21 @@ class Shape:
         return float((log_waves(self.up, at) - log_waves(self.down, -at))[0])
 
     def _heavy(
-        self, first: int, last: int, spacing: float, c: float, depth: float, most: int
+        self,
+        first: int,
+        last: int,
+        spacing: float,
+        c: float,
+        depth: float,
+        most: int,
+        shift: float = 0.0,
     ) -> tuple[int, int, int]:
         """The nodes just outside those that matter, and how many matter."""
         x, _, tilts = self._logarithms(first, last, spacing, c, most)
+        cosine = math.cos(min(shift * self.down.rates[-1], _RIGHT_ANGLE))
+        if cosine < 1 and math.isfinite(self._most(c)):
+            turned = math.log(cosine) - tilts / c
+            tilts = -c * np.logaddexp(self.down.logs[0] + math.log1p(-cosine), turned)
         values = tilts - x * x / 2
         kept = np.flatnonzero(values > values.max() - depth - math.log(len(values)))
         if not len(kept):
@@ -238,10 +269,13 @@ class Shape:
         """
         rule = self.positive(c, _COARSE)
         reach = math.ceil(12.0 / rule.spacing)
+        # above the last height where much is known strips would be narrow
+        is_near = math.isfinite(self._most(c))
+        highest = _SHARE * _RIGHT_ANGLE / self.down.rates[-1] if is_near else self.widest
         x = np.arange(min(rule.first, -reach), max(rule.last, reach) + 1) * rule.spacing
 
         def rows(fractions: Floats) -> tuple[Floats, Floats, Floats]:
-            shifts = fractions * min(self.widest, 6.0)
+            shifts = fractions * min(highest, 6.0)
             sizes = np.repeat(shifts[:, None] ** 2 / 2, len(x), axis=1)
             angles = np.zeros_like(sizes)
             for side, sign, power in ((self.up, 1.0, c + 1), (self.down, -1.0, -c)):

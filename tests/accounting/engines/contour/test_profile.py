@@ -11,7 +11,7 @@ from dpexact.accounting.engines.contour.inversion import Contour
 from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.response import Response
-from dpexact.accounting.profile import InfiniteLoss
+from dpexact.accounting.profile import FAINT, InfiniteLoss
 from dpexact.accounting.profiles import profile
 from dpexact.answers import PrecisionNotReached
 from dpexact.conversion import real
@@ -239,3 +239,20 @@ def test_what_an_answer_leaves_is_gone_with_it(text):
         assert lines() == before
     finally:
         gc.enable()
+
+
+def test_a_tail_below_all_claims_takes_little_work():
+    """Lines of ever more digits took seconds, and said hardly more."""
+    pair = remove(rational(11), real("0.000317"))
+    asked = ContourProfile([(pair, 199)], InfiniteLoss(), 12_000_000)
+    plans, planned = [], asked.planned
+
+    def kept(ends, digits):
+        plans.append(planned(ends, digits))
+        return plans[-1]
+
+    asked.planned = kept
+    found = asked.delta(real("0.631"), 8)
+    assert found.lower == 0
+    assert found.upper < FAINT
+    assert sum(plan.work for plan in plans) < asked.max_work / 4
