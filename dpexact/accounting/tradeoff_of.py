@@ -48,7 +48,7 @@ from dpexact.tradeoffs import (
     identity,
 )
 from dpexact.tradeoffs.convex import convex_hull
-from dpexact.tradeoffs.numbers import Number, ball, compare, enclose, enclose_level, number
+from dpexact.tradeoffs.numbers import Number, compare, enclose, enclose_level, first_ball, number
 from dpexact.tradeoffs.piecewise import beside_infinite_loss, of_sorted
 
 #: More loss, less type II error: on which side values lie.
@@ -97,12 +97,16 @@ def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFun
     >>> print(tradeoff("gaussian(2)^4")("1/20").shown(12))
     0.740488977158...
     """
-    m = mechanism_in(mechanism)
+    return _of(mechanism_in(mechanism), direction_in(direction))
+
+
+def _of(m: Mechanism, way: Direction, written: bool = True) -> TradeoffFunction:
+    """The same; with ``written``, vertices are written out where there are some."""
     if ranges_alone(m):
         raise UnsupportedMechanism(
             f"{m}: no trade-off function is attained, as no single pair dominates"
         )
-    way, said, known = direction_in(direction), standing_of_points(m), unattained(m)
+    said, known = standing_of_points(m), unattained(m)
     if BoundedRange in known:
         return _of_ranges(m, way, said)
     if curves(m):
@@ -111,7 +115,7 @@ def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFun
         return SelectedTradeoff(m, said)
     if ZCDP in known:
         return _concentrated(m)
-    if said is EXACT and (found := _closed_form(m, way)):
+    if written and said is EXACT and (found := _closed_form(m, way)):
         return found
     if way == "both" or sampling_of(m) is FixedSize:  # replacement has no directions
         return _between(m) or DualTradeoff(profile(m), said)
@@ -150,7 +154,7 @@ def _of_ranges(mechanism: Mechanism, direction: Direction, said: Standing) -> Tr
     found = []
     for guaranteed in of_ranges(mechanism):
         with suppress(UnsupportedMechanism):
-            found.append(tradeoff(guaranteed, direction))
+            found.append(_of(guaranteed, direction, written=False))
     if not found:
         raise UnsupportedMechanism(f"no certified accounting for {mechanism}")
     return LargestTradeoff(found, said)
@@ -355,7 +359,7 @@ class SelectedTradeoff(TradeoffFunction):
     def _enclose(self, alpha: Number, digits: int) -> Enclosure:
         if compare(alpha, 0) == 0 or compare(alpha, 1) == 0:
             return enclose_level(1 - alpha, digits, self.method)
-        rows = self._orders.rows(lambda: ball(alpha), digits)
+        rows = self._orders.rows(first_ball(alpha), first_ball(1 - alpha), digits)
         return RenyiTradeoff(*rows)._enclose(alpha, digits).labelled(self.method)
 
     def inverse(self) -> SelectedTradeoff:

@@ -308,6 +308,12 @@ def test_bounds_on_delta_that_are_not_convex(text):
     assert [(found.lower, found.upper) for found in f([0, 1])] == [(1, 1), (0, 0)]
 
 
+def test_the_largest_loss_of_what_is_selected_bounds_small_errors():
+    m = parse("repeat_and_select(pure_dp(1/3), 5)")
+    least = math.exp(-dpexact.epsilon(m, 0).upper)
+    assert float(tradeoff(m)("1-1e-300", 9).lower * 10**300) > least * (1 - 1e-6)
+
+
 def test_many_bounded_ranges_at_a_small_level():
     """Of the smaller of two bounds on delta values contradicted what chords said between them."""
     assert tradeoff("adaptive(bounded_range(1/5)^88768)")("1e-300", 3).lower > F(99, 100)

@@ -130,20 +130,21 @@ class SelectedOrders(IntegerOrders):
         found, most = super()._epsilon(delta, digits), self.largest_loss(digits)
         return most if most.upper <= found.upper else found
 
-    def rows(self, level: Callable[[], arb], digits: int) -> list[tuple[Fraction, Fraction]]:
+    def rows(self, level: arb, rest: arb, digits: int) -> list[tuple[Fraction, Fraction]]:
         """Orders for tests of a level, and their divergences rounded up: by Hölder's inequality.
 
-        The largest loss, where it is finite, bounds that of an order next to infinity.
+        ``level``, and the ``rest`` to 1, propose orders, each of which gives a bound. The largest
+        loss, where it is finite, bounds the divergence of an order next to infinity.
         """
 
         def power(t: arb, divergence: arb) -> arb:
-            return (level().log() + divergence) * t / (1 + t)
+            return (level.log() + divergence) * t / (1 + t)
 
         def missed(t: arb, divergence: arb) -> arb:
-            return divergence - (-level()).log1p() * (1 + 1 / t)
+            return divergence - rest.log() * (1 + 1 / t)
 
-        # proposes: orders, each of which gives a bound
-        places = {self._first, self._least(power), self._least(missed)}
+        # proposes: orders, above 1 even where heights are not known
+        places = {max(self._first, self._least(height)) for height in (power, missed)}
         spare = digits + 10
         found = [(1 + self._excess(k), self._divergence(k, spare).upper) for k in places]
         found.append((Fraction(10) ** spare, self.largest_loss(spare).upper))
