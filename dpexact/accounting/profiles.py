@@ -170,8 +170,7 @@ def _ranges(mechanism: Mechanism, direction: Direction) -> Profile:
         ((step, count),) = mechanism.steps().items()
         assert isinstance(step, BoundedRange)
         return BoundedRangeProfile(step.eps, count)
-    pure = _with_ranges(mechanism, PureDP)
-    concentrated = _with_ranges(mechanism, lambda eps: ZCDP(eps * eps / 8))
+    pure, concentrated = of_ranges(mechanism)
     try:
         first = ZCDPProfile.of(concentrated)
     except UnsupportedMechanism:
@@ -180,6 +179,12 @@ def _ranges(mechanism: Mechanism, direction: Direction) -> Profile:
         return TighterBound(profile(pure, direction), first)
     except UnsupportedMechanism:
         return first
+
+
+def of_ranges(mechanism: Mechanism) -> tuple[Mechanism, Mechanism]:
+    """``mechanism`` with the pure DP, and with the zCDP, of bounded ranges in their place."""
+    pure = _with_ranges(mechanism, PureDP)
+    return pure, _with_ranges(mechanism, lambda eps: ZCDP(eps * eps / 8))
 
 
 def _with_ranges(mechanism: Mechanism, guarantee: Callable[[Real], Mechanism]) -> Mechanism:

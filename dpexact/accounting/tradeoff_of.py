@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
+from functools import reduce
 from typing import Final
 
 from dpexact.accounting.classic.zcdp import total_zcdp
@@ -14,7 +16,7 @@ from dpexact.accounting.levels.polygon import trade_offs
 from dpexact.accounting.levels.supports import supported
 from dpexact.accounting.pairs.pair import Atom as Outcome
 from dpexact.accounting.profile import Between, Profile
-from dpexact.accounting.profiles import profile
+from dpexact.accounting.profiles import of_ranges, profile
 from dpexact.accounting.reflection import OPPOSITE
 from dpexact.accounting.standing import (
     EXACT,
@@ -22,6 +24,7 @@ from dpexact.accounting.standing import (
     curves,
     ranges_alone,
     sampling_of,
+    selects,
     standing_of_points,
     unattained,
 )
@@ -30,7 +33,7 @@ from dpexact.balls import certify
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure, Side
 from dpexact.errors import UndecidedComparison, UnsupportedMechanism
-from dpexact.mechanisms import ZCDP, FixedSize, Mechanism
+from dpexact.mechanisms import ZCDP, BoundedRange, FixedSize, Mechanism
 from dpexact.mechanisms.grammar import mechanism_in
 from dpexact.reals import MAX_BITS, rational
 from dpexact.ternary import Order
@@ -45,7 +48,7 @@ from dpexact.tradeoffs import (
     identity,
 )
 from dpexact.tradeoffs.convex import convex_hull
-from dpexact.tradeoffs.numbers import Number, compare, enclose, number
+from dpexact.tradeoffs.numbers import Number, compare, enclose, enclose_level, first_ball, number
 from dpexact.tradeoffs.piecewise import beside_infinite_loss, of_sorted
 
 #: More loss, less type II error: on which side values lie.
@@ -81,7 +84,8 @@ def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFun
 
     Products of finite laws, products of Gaussians, and a single ``laplace`` have closed forms;
     every other mechanism that has a privacy profile is evaluated through it (method ``dual``).
-    With ``zcdp`` or ``renyi_dp`` among the parts it is a lower bound in closed form.
+    With ``zcdp`` or ``renyi_dp`` among the parts it is a lower bound in closed form; so it is with
+    ``repeat_and_select``, by orders that are good at each level.
 
     Raises:
         InvalidInput: an argument out of its domain.
@@ -93,17 +97,25 @@ def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFun
     >>> print(tradeoff("gaussian(2)^4")("1/20").shown(12))
     0.740488977158...
     """
-    m = mechanism_in(mechanism)
-    if ZCDP in unattained(m):
-        return _concentrated(m)
-    if curves(m):
-        return _given(m)
+    return _of(mechanism_in(mechanism), direction_in(direction))
+
+
+def _of(m: Mechanism, way: Direction, written: bool = True) -> TradeoffFunction:
+    """The same; with ``written``, vertices are written out where there are some."""
     if ranges_alone(m):
         raise UnsupportedMechanism(
             f"{m}: no trade-off function is attained, as no single pair dominates"
         )
-    way, said = direction_in(direction), standing_of_points(m)
-    if said is EXACT and (found := _closed_form(m, way)):
+    said, known = standing_of_points(m), unattained(m)
+    if BoundedRange in known:
+        return _of_ranges(m, way, said)
+    if curves(m):
+        return _given(m)
+    if selects(m):
+        return SelectedTradeoff(m, said)
+    if ZCDP in known:
+        return _concentrated(m)
+    if written and said is EXACT and (found := _closed_form(m, way)):
         return found
     if way == "both" or sampling_of(m) is FixedSize:  # replacement has no directions
         return _between(m) or DualTradeoff(profile(m), said)
@@ -136,6 +148,16 @@ def _given(mechanism: Mechanism) -> TradeoffFunction:
     from dpexact.accounting.renyi.integer_orders import GivenOrders
 
     return RenyiTradeoff(*GivenOrders(mechanism, "both").rows(_GIVEN_DIGITS))
+
+
+def _of_ranges(mechanism: Mechanism, direction: Direction, said: Standing) -> TradeoffFunction:
+    found = []
+    for guaranteed in of_ranges(mechanism):
+        with suppress(UnsupportedMechanism):
+            found.append(_of(guaranteed, direction, written=False))
+    if not found:
+        raise UnsupportedMechanism(f"no certified accounting for {mechanism}")
+    return LargestTradeoff(found, said)
 
 
 def _closed_form(mechanism: Mechanism, direction: Direction) -> TradeoffFunction | None:
@@ -296,6 +318,52 @@ class DualTradeoff(TradeoffFunction):
                 break
         alphas = [(k / _OUTLINE_POINTS) ** 2 for k in range(_OUTLINE_POINTS + 1)]
         return alphas, [max(0.0, *(c - slope * a for c, slope in lines)) for a in alphas]
+
+
+class LargestTradeoff(TradeoffFunction):
+    """The largest of some lower bounds, as the smaller of two profiles need not be convex."""
+
+    method = "the largest of some"
+
+    def __init__(self, bounds: Sequence[TradeoffFunction], said: Standing) -> None:
+        self.bounds = bounds
+        self._said = said
+        self.bound, self.theorem = _REVERSED[said.bound], said.theorem
+
+    def _enclose(self, alpha: Number, digits: int) -> Enclosure:
+        return self._enclose_many([alpha], digits)[0]
+
+    def _enclose_many(self, alphas: Sequence[Number], digits: int) -> list[Enclosure]:
+        rows = (bound._enclose_many(alphas, digits) for bound in self.bounds)
+        return [reduce(Enclosure.larger, row) for row in zip(*rows, strict=True)]
+
+    def inverse(self) -> LargestTradeoff:
+        return LargestTradeoff([bound.inverse() for bound in self.bounds], self._said)
+
+
+class SelectedTradeoff(TradeoffFunction):
+    """What the best of many runs leaves, by orders that are good at each level: a lower bound.
+
+    Symmetric, by the divergences of both directions. It is no dual: the least of bounds on delta
+    need not be convex.
+    """
+
+    method = "Rényi of what is selected"
+
+    def __init__(self, mechanism: Mechanism, said: Standing) -> None:
+        from dpexact.accounting.renyi.integer_orders import SelectedOrders
+
+        self._orders = SelectedOrders(mechanism, "both")
+        self.bound, self.theorem = _REVERSED[said.bound], said.theorem
+
+    def _enclose(self, alpha: Number, digits: int) -> Enclosure:
+        if compare(alpha, 0) == 0 or compare(alpha, 1) == 0:
+            return enclose_level(1 - alpha, digits, self.method)
+        rows = self._orders.rows(first_ball(alpha), first_ball(1 - alpha), digits)
+        return RenyiTradeoff(*rows)._enclose(alpha, digits).labelled(self.method)
+
+    def inverse(self) -> SelectedTradeoff:
+        return self
 
 
 class BetweenTradeoffs(TradeoffFunction):

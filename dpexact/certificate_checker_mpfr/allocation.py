@@ -135,6 +135,8 @@ class Transform(Put):
             starts.append(angle.turn().scaled(weight.exp()))
             turn = (-(h * ratio * lift.real)).turn()
             ratios.append(turn.scaled((-(h * ratio * lift.imag)).exp()))
+        if not starts:
+            raise Invalid("a line on which every node is left out")
         sums = power_sums(starts, ratios, count, a)
         return [found.widened(error) ** self.t for found in sums]
 

@@ -44,6 +44,14 @@ def test_little_noise_is_bounded_from_below_by_a_threshold():
     assert coarse_delta(parse("poisson(gaussian(1/1000), 1/2)^10"), real(100), "add").lower == 0
 
 
+def test_a_threshold_is_nearly_the_best_test_where_that_is_best():
+    """At ``Phi(2) - delta/q = phi(2)/8.1``: what it misses are two digits of either chance."""
+    m = parse("poisson(gaussian(1/10), 1/2)")
+    found = coarse_epsilon(m, real("0.97058/2"), "remove")
+    truth = epsilon_answer(m, real("0.97058/2"), 8, "remove")
+    assert truth.lower - Fraction(1, 10) < found.lower <= truth.upper
+
+
 @pytest.mark.parametrize("text", ["laplace(1)", "gdp(1)*pure_dp(1)", "poisson(zcdp(1), 1/2)"])
 def test_beside_other_mechanisms_nothing_is_said(text):
     found = coarse_epsilon(parse(text), real("1e-5"), "both")

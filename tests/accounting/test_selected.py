@@ -96,6 +96,9 @@ def test_no_selection_exceeds_the_bound(one, two, mean, shape, order) -> None:
             assert to_mpf(bound.upper) >= truth - mpf(10) ** -20
             stick = mp.fsum(max(a - 2 * b, 0) for a, b in zip(*laws, strict=True))
             assert to_mpf(delta(m, "log(2)", 4, direction).upper) >= stick - mpf(10) ** -20
+            # the first outcomes as a test of one law against the other
+            missed = dpexact.tradeoff(m, direction)(Fraction(str(laws[0][0] + laws[0][1])), 4).lower
+            assert to_mpf(missed) <= laws[1][2] + laws[1][3] + mpf(10) ** -20
 
 
 @pytest.mark.parametrize("mean", [1.25, 7.0, 300.0])

@@ -285,3 +285,35 @@ def test_coins_over_finite_laws(direction, count):
     for alpha in ("0", "1/17", "1/3", "4/5", "1"):
         assert one(alpha, 8).upper >= other(alpha).lower
         assert one(alpha, 8).lower <= other(alpha).upper
+
+
+BOUNDS = (
+    *("adaptive(bounded_range(1)^3)", "bounded_range(1)^2 * gaussian(2)"),
+    *("bounded_range(1) * renyi_dp((2, 1/10), (5, 1/2))", "repeat_and_select(gaussian(2), 5)"),
+    *("repeat_and_select(pure_dp(1/3), 5)", "repeat_and_select(zcdp(1/10), 3, 1) * pure_dp(1/9)"),
+)
+
+
+@pytest.mark.parametrize("text", BOUNDS)
+def test_bounds_on_delta_that_are_not_convex(text):
+    """Every line of the bound on delta is below what is enclosed, and that is its own inverse."""
+    f, points = tradeoff(text), [F(k, 2) for k in range(-8, 9)]
+    bounds = delta(text, points, digits=6)
+    for alpha in (F(1, 100), F(1, 5), F(4, 5), F(99, 100)):
+        found = f(alpha, 6)
+        lines = (1 - d.upper - F(math.exp(x)) * alpha for x, d in zip(points, bounds, strict=True))
+        assert found.bound == "lower"
+        assert max(lines) <= found.upper + F(1, 10**9)
+        assert abs(f.inverse()(found.lower, 6).lower / alpha - 1) < F(1, 1000)
+    assert [(found.lower, found.upper) for found in f([0, 1])] == [(1, 1), (0, 0)]
+
+
+def test_the_largest_loss_of_what_is_selected_bounds_small_errors():
+    m = parse("repeat_and_select(pure_dp(1/3), 5)")
+    least = math.exp(-dpexact.epsilon(m, 0).upper)
+    assert float(tradeoff(m)("1-1e-300", 9).lower * 10**300) > least * (1 - 1e-6)
+
+
+def test_many_bounded_ranges_at_a_small_level():
+    """Of the smaller of two bounds on delta values contradicted what chords said between them."""
+    assert tradeoff("adaptive(bounded_range(1/5)^88768)")("1e-300", 3).lower > F(99, 100)

@@ -115,6 +115,7 @@ def test_steps_that_share_a_batch_are_one():
         ({"shift": "8/5"}, Invalid, "right angle"),
         ({"shift": "-1"}, Invalid, "ranges"),
         ({"c": "0"}, Invalid, "ranges"),
+        ({"c": "1" + "0" * 40}, Invalid, "every node is left out"),
         ({"spacing": "-1/20"}, Invalid, "ranges"),
         ({"half": "0"}, Invalid, "not in|less"),
         ({"count": "1000000"}, Invalid, "not in|more"),

@@ -29,7 +29,8 @@ def increasing_root(function: Callable[[arb], arb], low: arb, high: arb) -> arb:
     guess = propose_root(function, low, high)
     # proposes: the first width; the signs at both ends are certified whatever it is
     radius = arb(2) ** (-balls.current() + 8) * (1 + abs(guess)) if guess == 0 else abs(guess)
-    for lost in (8, 16, 32, 64):
+    lost = 8  # bits; of what is next to 0, as log(1/delta) next to delta = 1, many cancel
+    while lost < balls.current():
         width = radius * arb(2) ** (lost - balls.current())
         # proposes: two points; the signs there are certified
         left, right = (guess - width).mid(), (guess + width).mid()
@@ -39,6 +40,7 @@ def increasing_root(function: Callable[[arb], arb], low: arb, high: arb) -> arb:
         above = right >= high or function(right) >= 0
         if below and above:
             return left.max(low).union(right.min(high))
+        lost *= 2
     return arb.nan()
 
 

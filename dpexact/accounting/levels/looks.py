@@ -96,7 +96,7 @@ class Look:
         move = float(g2 - g0) / (2 * bend)
         share = float(step / x)
         goal = goal_of(floor, bend / share**2, digits)
-        finer = max(goal, min(share, DOUBT * (1 + move**2) * share**2))
+        finer = max(goal, min(share, DOUBT * (1 + move * move) * share**2))  # may overflow
         if finer >= share and abs(move) < _NEAR:
             finer = share / 2
         if abs(move) > _FARTHEST_MOVE:  # not yet in sight

@@ -130,6 +130,26 @@ class SelectedOrders(IntegerOrders):
         found, most = super()._epsilon(delta, digits), self.largest_loss(digits)
         return most if most.upper <= found.upper else found
 
+    def rows(self, level: arb, rest: arb, digits: int) -> list[tuple[Fraction, Fraction]]:
+        """Orders for tests of a level, and their divergences rounded up: by Hölder's inequality.
+
+        ``level``, and the ``rest`` to 1, propose orders, each of which gives a bound. The largest
+        loss, where it is finite, bounds the divergence of an order next to infinity.
+        """
+
+        def power(t: arb, divergence: arb) -> arb:
+            return (level.log() + divergence) * t / (1 + t)
+
+        def missed(t: arb, divergence: arb) -> arb:
+            return divergence - rest.log() * (1 + 1 / t)
+
+        # proposes: orders, above 1 even where heights are not known
+        places = {max(self._first, self._least(height)) for height in (power, missed)}
+        spare = digits + 10
+        found = [(1 + self._excess(k), self._divergence(k, spare).upper) for k in places]
+        found.append((Fraction(10) ** spare, self.largest_loss(spare).upper))
+        return [(a, most) for a, most in found if isinstance(most, Fraction)]
+
     def largest_loss(self, digits: int) -> Enclosure:
         return enclose_renyi(self.mechanism, None, digits, self.direction).labelled(self.method)
 

@@ -28,6 +28,15 @@ def test_a_wrong_proposal_is_not_certified(monkeypatch):
         assert not increasing_root(lambda x: x - 1, arb(0), arb(5)).is_finite()
 
 
+def test_a_root_next_to_0_of_what_is_hardly_known():
+    """Where most bits cancel in the function, the ball is as wide as they are few."""
+    with balls.precision(300):
+        loss = -(1 - arb(10) ** -60).log()
+        found = increasing_root(lambda t: t + t * t - loss, arb(0), arb(1))
+        assert found.rel_accuracy_bits() > 40
+        assert (found - (((4 * loss) + 1).sqrt() - 1) / 2).contains(0)
+
+
 def test_roots_at_the_ends():
     with balls.precision(100):
         assert increasing_root(lambda x: x, arb(0), arb(1)).contains(0)

@@ -272,3 +272,14 @@ def test_extreme_parameters_are_answered():
         assert found.upper == 1
         assert found.lower > Fraction(999, 1000)
         assert dpexact.epsilon(text, "1e-6").lower > Fraction(10) ** 299
+
+
+def test_epsilon_next_to_delta_1():
+    """There ``log(1/delta)`` is known to few of the bits."""
+    assert dpexact.epsilon("zcdp(1/2)", "1-1e-50").upper == 0
+    with mp.workdps(80):
+        rho, loss = mpf(5) * 10**9, -mp.log1p(-(mpf(10) ** -24))
+        t = findroot(lambda t: rho * t * t + mp.log1p(t) - loss, loss)
+        expected = Fraction(str((2 * t + 1) * rho - mp.log1p(1 / t)))
+    found = dpexact.epsilon("zcdp(5e9)", "1-1e-24", 20)
+    assert found.lower <= expected <= found.upper

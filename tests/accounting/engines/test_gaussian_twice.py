@@ -164,6 +164,16 @@ def test_no_error_term_is_idle(error, monkeypatch):
             test_any_plan_encloses("remove", patch)
 
 
+@pytest.mark.parametrize(("count", "rate"), [(200, 0.3), (300, 2.0)])
+def test_the_nodes_left_out_are_all_of_the_bound(count, rate):
+    """It is what they would be if each had the most that ``gain`` may be there."""
+    step = 0.01
+    terms = (math.exp(-((j * step - rate) ** 2) / 2) for j in range(count + 1, 3000))
+    nodes = 2 * step / math.sqrt(2 * math.pi) * sum(terms)
+    bound = float(gaussian_twice.beyond(arb(1), arb(count * step), arb(rate)))
+    assert nodes < bound < 1.02 * nodes
+
+
 def test_extreme_parameters_are_answered_or_left_to_others():
     for sigma, q in (
         ("1e-300", "0.5"),

@@ -51,3 +51,11 @@ def test_many_levels_take_about_three_values_each(monkeypatch):
     for answer, other in zip(found, dpexact.tradeoff(mechanism)(levels, 12), strict=True):
         assert answer.digits >= 12
         assert answer.overlaps(other)
+
+
+def test_values_that_are_next_to_a_line():
+    """The vertex of a parabola that hardly bends is farther away than floats have squares for."""
+    found = dpexact.tradeoff("mix(1/2: gaussian(3), 1/2: pure_dp(23/2))", "remove")("9/10", 7)
+    # the noise is nearly always rejected, at 8/10 of the other side
+    assert found.lower == pytest.approx(math.exp(-23 / 2) / 10, rel=1e-7)
+    assert found.digits >= 7
