@@ -42,7 +42,7 @@ _BEGIN: Final = Fraction(0)
 #: Most types of a half, with those that are begun.
 MAX_TYPES: Final = 80_000
 #: More steps than this have more types wherever there are many outcomes.
-MAX_STEPS: Final = 100
+MAX_STEPS: Final = 1_000
 #: Types are left out whose mass exceeds the precision by at most so many bits.
 _RARE: Final = 16
 _FLOAT_BITS: Final = 96

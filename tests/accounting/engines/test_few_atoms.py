@@ -110,7 +110,7 @@ def test_a_tie_at_the_threshold_is_no_trouble():
 def test_too_many_types_are_refused():
     atoms = sampled(response(Fraction(2), Fraction(1, 9)), rational(Fraction(1, 3)), "remove")
     with pytest.raises(UnsupportedMechanism, match="combinations"):
-        FewAtoms([(atoms, 30_000)], NONE)
+        FewAtoms([(atoms, 3_000), (atoms, 30_000)], NONE)
 
 
 def test_types_too_rare_to_sum_are_still_counted():
