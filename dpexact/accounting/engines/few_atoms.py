@@ -291,9 +291,11 @@ class _Split:
         tails = [BinomialTails(*shares) for shares in self._shares]
         for row in rows.values():
             row.sort(key=itemgetter(0), reverse=True)
-        ends = [(left, rows[left][0][0]) for left in (min(rows), max(rows))]
+        order = sorted(rows)
         # proposes: the order, in which tails mostly follow from the last ones
-        for left in sorted(rows, reverse=ends[0][1] < ends[1][1]):
+        if rows and rows[order[0]][0][0] < rows[order[-1]][0][0]:
+            order.reverse()
+        for left in order:
             row = rows[left]
             places = [m for m, _, _ in row]
             both = (side.at(left, places) for side in tails)
