@@ -208,6 +208,7 @@ def losses_of(pair: OnLattice, count: int, rare: float, tilt: float) -> list[Typ
     # proposes: what is too many
     if count * (math.inf if pair.highest is None else pair.highest) > MAX_TYPES:
         deviation = math.sqrt(count * pair.cumulant(tilt).bend) / balls.approximate(spacing)
+        # proposes: likewise
         if deviation * math.sqrt(-8 * math.log(rare)) > MAX_TYPES:
             raise TooExpensive(_TOO_MANY)
     run = power(Run(step.first, step.masses, step.dropped), count, arb(rare))
