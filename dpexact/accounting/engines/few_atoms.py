@@ -52,7 +52,7 @@ from dpexact.tradeoffs import numbers
 
 #: About how many types are enumerated at most, of those that are not below this power of e; and how
 #: many times as many of more digits.
-MAX_TYPES: Final = 20_000
+MAX_TYPES: Final = 12_000
 _RARE: Final = -60.0
 _MORE_TYPES: Final = 10
 #: Bits by which types that are not listed are rarer than the precision.
@@ -325,17 +325,18 @@ def enumerate_types(
     if tilted:
         share = float((tilted[-1] / sum(tilted, arb(0))).mid())
         first, stop = _window(left, share, rare)
-    for n in range(stop):
-        if n >= first:
-            less = rare - _log_mass(left, n, share) if tilted else rare
-            yield from enumerate_types(before, left - n, tilted[:-1], less, p, q)
+        ways = arb.bin_uiui(left, first)
+        p, q = p * ways * last_p**first, q * ways * last_q**first
+    for n in range(first, stop):
+        less = rare - _log_mass(left, n, share) if tilted else rare
+        yield from enumerate_types(before, left - n, tilted[:-1], less, p, q)
         p, q = p * last_p * (left - n) / (n + 1), q * last_q * (left - n) / (n + 1)
 
 
 def _log_mass(count: int, n: int, share: float) -> float:
     """Proposes: about the logarithm of a binomial mass."""
-    if not 0 < share < 1:
-        return 0.0 if n == count * (share > 0) else -math.inf
+    if not 0 < share < 1:  # or unknown
+        return 0.0 if n == count * (share >= 1) else -math.inf
     ways = math.lgamma(count + 1) - math.lgamma(n + 1) - math.lgamma(count - n + 1)
     return ways + n * math.log(share) + (count - n) * math.log1p(-share)
 
@@ -346,7 +347,7 @@ def _window(count: int, share: float, level: float) -> tuple[int, int]:
     def above(n: int) -> bool:
         return _log_mass(count, n, share) > level
 
-    mode = min(int((count + 1) * share), count)
+    mode = min(int((count + 1) * share), count) if share > 0 else 0
     first = bisect_left(range(mode), True, key=above)
     return first, mode + bisect_left(range(mode, count + 1), True, key=lambda n: not above(n))
 
