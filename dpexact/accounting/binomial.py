@@ -17,10 +17,15 @@ points that are left grows with the precision and hardly depends on ``n``.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from flint import acb, arb
 
 from dpexact import balls
+
+#: Terms that are fewer work than a tail anew.
+_NEAR: Final = 300
 
 
 def binomial_tail(count: int, m: int, success: arb, failure: arb) -> arb:
@@ -43,6 +48,70 @@ def binomial_mass(count: int, m: int, success: arb, failure: arb) -> arb:
         return arb(0)
     ways = arb(count + 1).lgamma() - arb(m + 1).lgamma() - arb(count - m + 1).lgamma()
     return (ways + m * success.log() + (count - m) * failure.log()).exp()
+
+
+class _Tail(NamedTuple):
+    """``Pr[Bin(trials) >= m]`` and ``Pr[Bin(trials) = m]``."""
+
+    trials: int
+    m: int
+    tail: arb
+    mass: arb
+
+
+class BinomialTails:
+    r"""Tails one after another, those near the last ones by what is to be added to it.
+
+    With ``a``, ``b`` the chances of success and failure, and ``p(n, m) = Pr[Bin(n) = m]``,
+
+    .. math:: T(n, m-1) &= T(n, m) + p(n, m-1), \
+              T(n+1, m) &= T(n, m) + a\,p(n, m-1), \
+              T(n-1, m-1) &= T(n, m) + b\,p(n-1, m-1).
+    """
+
+    def __init__(self, success: arb, failure: arb) -> None:
+        self._success, self._failure = success, failure
+        self._odds = failure / success
+        self._first: _Tail | None = None
+
+    def at(self, count: int, places: Sequence[int]) -> list[arb]:
+        """``Pr[Bin(count) >= m]`` at places that do not rise."""
+        found, last = [], self._first
+        for m in places:
+            # proposes: nothing; these are whole numbers
+            if not 0 < m <= count:
+                found.append(arb(m <= 0))
+                continue
+            begins = last is self._first
+            last = self._near(last, count, m)
+            if begins:
+                self._first = last
+            found.append(last.tail)
+        return found
+
+    def _near(self, last: _Tail | None, count: int, m: int) -> _Tail:
+        """From the last one, or anew. Proposes: which; both enclose."""
+        if last is not None:
+            fewer = last.trials - count
+            lower = last.m - m - max(fewer, 0)
+            if lower >= 0 and lower + abs(fewer) <= _NEAR:
+                return self._moved(last, fewer, lower)
+        law = self._success, self._failure
+        return _Tail(count, m, binomial_tail(count, m, *law), binomial_mass(count, m, *law))
+
+    def _moved(self, last: _Tail, fewer: int, lower: int) -> _Tail:
+        n, m, tail, mass = last
+        for _ in range(fewer):
+            mass = mass * m / (n * self._success)
+            n, m, tail = n - 1, m - 1, tail + self._failure * mass
+        for _ in range(-fewer):
+            tail += mass * m * self._failure / (n - m + 1)
+            mass = mass * (n + 1) * self._failure / (n + 1 - m)
+            n += 1
+        for _ in range(lower):
+            mass = mass * m * self._odds / (n - m + 1)
+            m, tail = m - 1, tail + mass
+        return _Tail(n, m, tail, mass)
 
 
 def _upper_tail(count: int, m: int, success: arb, failure: arb) -> arb:

@@ -349,6 +349,7 @@ def _atoms(c: Composition, direction: Direction) -> Profile | None:
     from dpexact.accounting.engines.contour.atoms import AtomsProfile
     from dpexact.accounting.engines.contour.profile import ContourProfile
     from dpexact.accounting.engines.many_types import MAX_STEPS, ManyTypes
+    from dpexact.accounting.pairs.lattice import OnLattice
 
     pairs = c.everything(direction)
     # what reveals everything has no moments beside it, and no other pair shows its outcomes
@@ -361,8 +362,8 @@ def _atoms(c: Composition, direction: Direction) -> Profile | None:
     # proposes: which is asked first; densities have no types, and of many steps no atoms matter
     if any(pair.decays for pair, _ in pairs):
         return FirstToReach(line.varied(_BRIEF_WORK, patient=False), blurred)
-    many = sum(count for _, count in pairs) > MAX_STEPS
-    return blurred if many else Fallback(ManyTypes(pairs, infinite), lambda: blurred)
+    steps = sum(count for pair, count in pairs if not isinstance(pair, OnLattice))
+    return blurred if steps > MAX_STEPS else Fallback(ManyTypes(pairs, infinite), lambda: blurred)
 
 
 #: Where every record takes part in all of it.

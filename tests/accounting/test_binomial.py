@@ -13,7 +13,7 @@ from oracles import binomial_tail_by_quadrature, scaled, to_fraction
 
 from dpexact import balls
 from dpexact.accounting import binomial
-from dpexact.accounting.binomial import _falling_terms, _on_circle, binomial_tail
+from dpexact.accounting.binomial import BinomialTails, _falling_terms, _on_circle, binomial_tail
 
 
 @pytest.fixture
@@ -162,3 +162,20 @@ def test_each_part_of_the_error_of_a_circle(
         half = arb(0.5)
         found = balls.to_enclosure(binomial._circle_sum(400, m, (half, half), radii, nodes))
     assert exact_tail(400, m, Fraction(1, 2)) in found
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 60), st.lists(st.integers(-2, 62), min_size=1))),
+    st.fractions(min_value=Fraction(1, 1000), max_value=Fraction(999, 1000), max_denominator=1000),
+    st.sampled_from([0, 5, 1000]),
+)
+def test_tails_one_after_another(rows: list[tuple[int, list[int]]], p: Fraction, near: int) -> None:
+    """Rows of more trials and of fewer, each from the last one or anew."""
+    with pytest.MonkeyPatch.context() as patch, balls.precision(128):
+        patch.setattr(binomial, "_NEAR", near)
+        tails = BinomialTails(balls.ball(p), balls.ball(1 - p))
+        for count, places in rows:
+            places.sort(reverse=True)
+            for m, found in zip(places, tails.at(count, places), strict=True):
+                assert balls.to_enclosure(found).digits >= 25
+                assert exact_tail(count, max(m, 0), p) in balls.to_enclosure(found)

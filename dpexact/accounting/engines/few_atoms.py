@@ -2,9 +2,9 @@ r"""Mechanisms with a few outcomes of arbitrary loss, as sampling makes them.
 
 Of one run the profile is a sum over its outcomes.
 
-``k`` steps with ``m`` outcomes are described by how often each occurred. All but two outcomes
-are enumerated; given their numbers, the number ``X`` of the more revealing of the last two is
-binomial, and the loss grows with ``X``. So each *type* ``t`` of the enumerated outcomes adds
+``k`` steps with ``m`` outcomes are described by how often each occurred. All but two outcomes, of
+neighbouring losses, are enumerated; given their numbers, the number ``X`` of the more revealing of
+the last two is binomial, and the loss grows with ``X``. So each *type* ``t`` of the others adds
 
 .. math:: w_t\,T_P^N\,P[X \ge m_t] - e^{\varepsilon}\,v_t\,T_Q^N\,Q[X \ge m_t],
 
@@ -12,22 +12,28 @@ with ``w_t, v_t`` its weights, ``T`` the mass of the last two outcomes, ``N`` th
 ``m_t`` the least ``X`` whose loss exceeds ``epsilon``. That is the maximum over ``m_t``, so when
 rounding leaves two candidates the union of both values contains the truth. Where it leaves open
 which of the two outcomes is the more revealing, every loss of the type lies in one ball ``l``, and
-the type adds at most :math:`w_t T_P^N (1 - e^{\varepsilon - l})_+`.
+the type adds at most :math:`w_t T_P^N (1 - e^{\varepsilon - l})_+`. Types that are rare, tilted by
+``c``, are not listed: they add at most ``K(c) e^{-c epsilon}`` times what the moments of the listed
+ones lack of ``M(c)`` (``docs/theory/atoms.md``, section 5).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from itertools import product
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from flint import arb
 
 from dpexact import balls
-from dpexact.accounting.binomial import binomial_tail
+from dpexact.accounting.binomial import BinomialTails
+from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.engines.tangents import (
     Tangent,
     TangentProfile,
@@ -35,8 +41,8 @@ from dpexact.accounting.engines.tangents import (
     listed,
     threshold,
 )
-from dpexact.accounting.pairs.finite import total
-from dpexact.accounting.pairs.pair import Atom
+from dpexact.accounting.pairs.finite import Finite, total
+from dpexact.accounting.pairs.pair import Atom, chernoff_constant
 from dpexact.accounting.pairs.pair import Masses as Balls
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.errors import InvalidInput, UndecidedComparison, UnsupportedMechanism
@@ -44,8 +50,14 @@ from dpexact.reals import ZERO, Real
 from dpexact.ternary import Order
 from dpexact.tradeoffs import numbers
 
-#: Most types that are enumerated.
-MAX_TYPES: Final = 20_000
+#: About how many types are enumerated at most, of those that are not below this power of e; and how
+#: many times as many of more digits.
+MAX_TYPES: Final = 12_000
+_RARE: Final = -60.0
+_MORE_TYPES: Final = 10
+#: Bits by which types that are not listed are rarer than the precision.
+_RARER: Final = 4
+_MANY: Final = f"no certified accounting for more than {MAX_TYPES} combinations of outcomes"
 
 
 class FiniteProfile(TangentProfile):
@@ -106,46 +118,82 @@ class FewAtoms(TangentProfile):
         self.steps.sort(key=lambda step: (len(step[0]) > 1, step[1]))
         self.infinite: InfiniteLoss = InfiniteLoss(tuple(masses))
         self.beside = infinite
-        *others, (pivot, count) = self.steps
-        self.types = math.prod(_types(len(atoms), n) for atoms, n in others)
-        self.types *= _types(max(len(pivot) - 1, 1), count)
-        if self.types > MAX_TYPES:
-            raise UnsupportedMechanism(
-                f"no certified accounting for more than {MAX_TYPES} combinations of outcomes"
-            )
+        self._known: tuple[int, list[list[Balls]]] = (0, [])
+        self._product = Product([(Finite(tuple(law)), n) for law, n in self.steps])
+        # proposes: what is too long
+        if self._about() > MAX_TYPES:
+            raise UnsupportedMechanism(_MANY)
         self.lost_bits = max(count for _, count in self.steps).bit_length()
         self.largest: Real = ZERO if largest is None else largest
         for atoms, n in self.steps if largest is None else ():
             self.largest += n * most_revealing(atoms).loss
-        self._kept: dict[int, _Types] = {}
+        self._kept: dict[tuple[int, float], _Types] = {}
 
     def tangent(self, epsilon: arb) -> Tangent:
-        bits = balls.current()
-        if bits not in self._kept:
-            self._kept = {bits: self._types()}
-        split, types, doubt = self._kept[bits]
-        level, p, q = epsilon.exp(), arb(0), arb(0)
-        for left, weight_p, weight_q in types:
-            found = split.tangent(left, weight_p, weight_q, epsilon, level)
-            p, q, doubt = p + found.p, q + found.q, doubt + found.doubt
-        return Tangent(p, q, doubt)
+        key = balls.current(), self._tilt(float(epsilon.mid()))
+        # proposes: which types are listed; what is not is enclosed
+        if key not in self._kept:
+            self._kept = {key: self._types(key[1])}
+        # proposes: likewise
+        split, types, missing = self._kept[key]
+        found, c = split.tangent(types, epsilon), arb(key[1])
+        most = missing * chernoff_constant(c) * (-c * epsilon).exp()
+        return found._replace(doubt=(found.doubt + most).upper())
 
-    def _types(self) -> _Types:
-        """Those of all steps but for the pivot, at the current precision, for every epsilon."""
-        *others, (pivot, count) = self.steps
-        laws = [[a.masses() for a in atoms] for atoms, _ in others]
-        fixed = [list(enumerate_types(law, n)) for law, (_, n) in zip(laws, others, strict=True)]
-        split, types = _Split(pivot, count), []
-        cut, doubt = arb(2) ** (-balls.current() - 20), arb(0)
-        for combination in product(*fixed, split.types()):
-            *choices, (left, weight_p, weight_q) = combination
+    def _tilt(self, epsilon: float) -> float:
+        """Proposes: for which order types are listed, in steps that move the law by its width."""
+        try:
+            c, _ = self._product.saddle(epsilon, 1)
+            step = 2.0 ** -math.ceil(math.log2(self._product.cumulant(c).bend) / 2)
+            return step * round(c / step)
+        except (ArithmeticError, ValueError):  # losses beyond floats
+            return 0.0
+
+    def _laws(self) -> list[list[Balls]]:
+        """The masses at the current precision, kept for the next epsilon."""
+        bits = balls.current()
+        if self._known[0] != bits:
+            self._known = bits, [[a.masses() for a in atoms] for atoms, _ in self.steps]
+        return self._known[1]
+
+    def _about(self) -> float:
+        """How many types there are that are not rare. Proposes: what is too long."""
+        *laws, pivot = self._laws()
+        laws.append(_Split(pivot, arb(0)).law)
+        found = 1.0
+        for law, (_, n) in zip(laws, self.steps, strict=True):
+            for i in range(1, len(law)):
+                share = law[i][0] / sum((p for p, _ in law), arb(0))
+                first, stop = _window(n, float(share.mid()), _RARE)
+                found *= max(stop - first, 1)
+        return found
+
+    def _types(self, tilt: float) -> _Types:
+        """Those of all steps but for the pivot, at the current precision.
+
+        Proposes: which are listed.
+        """
+        *laws, pivot = self._laws()
+        *counts, count = (n for _, n in self.steps)
+        split, c, types = _Split(pivot, arb(tilt)), arb(tilt), []
+        rare = -math.log(2) * (balls.current() + _RARER)
+        fixed, missing = [], sum(split.tilted, arb(0)) ** count
+        for law, n in zip(laws, counts, strict=True):
+            tilted = [p * (c * (p / q).log()).exp() for p, q in law]
+            missing *= sum(tilted, arb(0)) ** n
+            fixed.append(list(_few(enumerate_types(law, n, tilted, rare))))
+        for combination in product(
+            *fixed, _few(enumerate_types(split.law, count, split.tilted, rare))
+        ):
+            *choices, (left, p, q) = combination
             for _, type_p, type_q in choices:
-                weight_p, weight_q = weight_p * type_p, weight_q * type_q
-            if weight_p < cut:
-                doubt += weight_p
-            else:
-                types.append((left, weight_p, weight_q))
-        return _Types(split, types, doubt)
+                p, q = p * type_p, q * type_q
+            loss = (p / q).log() - left * split.loss
+            missing -= p * (c * loss).exp() * split.grown**left
+            types.append(_Type(left, p, q, loss + left * split.low))
+            if len(types) > _MORE_TYPES * MAX_TYPES:
+                raise UnsupportedMechanism(_MANY)
+        return _Types(split, types, missing)
 
     @property
     def many(self) -> int:
@@ -154,12 +202,11 @@ class FewAtoms(TangentProfile):
 
     def losses(self) -> Iterator[tuple[arb, arb]]:
         """The loss of each combination and its mass under P, if none is infinite."""
-        laws, kept = [], arb(1)
-        for atoms, count in self.steps:
-            masses = [a.masses() for a in atoms]
-            kept *= sum((p for p, _ in masses), arb(0)) ** count
-            laws.append([(p, q) for _, p, q in enumerate_types(masses, count)])
-        for combination in product(*laws):
+        types, kept = [], arb(1)
+        for law, (_, count) in zip(self._laws(), self.steps, strict=True):
+            kept *= sum((p for p, _ in law), arb(0)) ** count
+            types.append([(p, q) for _, p, q in enumerate_types(law, count)])
+        for combination in product(*types):
             p, q = (math.prod(side, start=arb(1)) for side in zip(*combination, strict=True))
             yield (p / q).log(), p / kept
 
@@ -177,76 +224,144 @@ class FewAtoms(TangentProfile):
         return exact_divergence(laws, level)
 
 
+class _Type(NamedTuple):
+    """Its steps left, its masses with those, and the least of its losses."""
+
+    left: int
+    p: arb
+    q: arb
+    least: arb
+
+
 class _Types(NamedTuple):
-    """What no epsilon changes; ``doubt`` are all weights too small to matter."""
+    """What no epsilon changes; ``missing`` is the moment of what is not listed."""
 
     split: _Split
-    types: list[tuple[int, arb, arb]]
-    doubt: arb
+    types: list[_Type]
+    missing: arb
 
 
 class _Split:
     """The last step: two main outcomes apart from the others, which are enumerated.
 
+    ``law`` has the two as one outcome, the first, of which ``tilted`` are the moments at ``c``.
     ``apart``: how much more the loss of the first exceeds that of the second; None where there is
     one main outcome, or rounding does not tell which of the two has the larger loss.
     """
 
-    def __init__(self, atoms: list[Atom], count: int) -> None:
-        pairs = [a.masses() for a in atoms]
-        # proposes: the main outcomes; any two may be, and the largest make the shortest sums
-        order = sorted(range(len(atoms)), key=lambda i: float((pairs[i][0] + pairs[i][1]).mid()))
-        self.count = count
-        self.others = [pairs[i] for i in order[:-2]]
-        self.main = [pairs[i] for i in order[-2:]]
-        losses = [(p / q).log() for p, q in self.main]
-        if losses[0] < losses[-1]:
-            self.main.reverse()
-            losses.reverse()
-        self.low: arb = losses[-1]
-        self.apart: arb | None = losses[0] - losses[-1]
+    def __init__(self, pairs: list[Balls], c: arb) -> None:
+        losses = [(p / q).log() for p, q in pairs]
+        weights = [p * (c * loss).exp() for (p, _), loss in zip(pairs, losses, strict=True)]
+        # proposes: the main outcomes; any two may be, but of neighbours tails follow from another
+        order = sorted(range(len(pairs)), key=lambda i: float(losses[i].mid()), reverse=True)
+        # proposes: likewise; the largest make the shortest sums
+        first = max(
+            range(max(len(order) - 1, 1)),
+            key=lambda i: float(sum((weights[k] for k in order[i : i + 2]), arb(0)).mid()),
+        )
+        main = order[first : first + 2]
+        self.low: arb = losses[main[-1]]
+        self.apart: arb | None = losses[main[0]] - self.low
         if not self.apart > 0:
-            self.low, self.apart = losses[0].union(losses[-1]), None
-        self.mass_p = sum((p for p, _ in self.main), arb(0))
-        self.mass_q = sum((q for _, q in self.main), arb(0))
+            self.low, self.apart = losses[main[0]].union(self.low), None
+        others = order[:first] + order[first + 2 :]
+        mass_p, mass_q = (sum((pairs[i][k] for i in main), arb(0)) for k in (0, 1))
+        moment = sum((weights[i] for i in main), arb(0))
+        self.law = [(mass_p, mass_q), *(pairs[i] for i in others)]
+        self.tilted = [moment, *(weights[i] for i in others)]
+        self.loss, self.grown = (mass_p / mass_q).log(), moment / mass_p
+        high, low = pairs[main[0]], pairs[main[-1]]
+        self._shares = (high[0] / mass_p, low[0] / mass_p), (high[1] / mass_q, low[1] / mass_q)
 
-    def types(self) -> Iterator[tuple[int, arb, arb]]:
-        """``(steps left, weight under P, weight under Q)``."""
-        if not self.others:
-            yield self.count, self.mass_p**self.count, self.mass_q**self.count
-            return
-        yield from enumerate_types([(self.mass_p, self.mass_q), *self.others], self.count)
-
-    def tangent(self, left: int, weight_p: arb, weight_q: arb, epsilon: arb, level: arb) -> Tangent:
-        """The best test of the number of the more revealing outcome, among ``left`` steps."""
-        loss = (weight_p / weight_q).log() - epsilon
-        loss += left * (self.low - (self.mass_p / self.mass_q).log())  # the least of the type
+    def tangent(self, types: Sequence[_Type], epsilon: arb) -> Tangent:
+        """The best tests of the number of the more revealing outcome, among the steps left."""
+        p, q, doubt = arb(0), arb(0), arb(0)
         if self.apart is None:
-            if loss > 0:
-                return Tangent(weight_p, weight_q, arb(0))
-            most = weight_p * -(-loss.upper()).expm1()
-            return Tangent(arb(0), arb(0), most.max(arb(0)))
-        m, doubt = threshold(-loss / self.apart, self.apart, left)
-        (p_high, q_high), (p_low, q_low) = self.main
-        p = weight_p * binomial_tail(left, m, p_high / self.mass_p, p_low / self.mass_p)
-        q = weight_q * binomial_tail(left, m, q_high / self.mass_q, q_low / self.mass_q)
-        return Tangent(p, q, p * doubt)
+            for t in types:
+                above = t.least - epsilon
+                if above > 0:
+                    p, q = p + t.p, q + t.q
+                else:
+                    doubt += (t.p * -(-above.upper()).expm1()).max(arb(0))
+            return Tangent(p, q, doubt)
+        rows: dict[int, list[tuple[int, arb, _Type]]] = defaultdict(list)
+        for t in types:
+            m, unclear = threshold((epsilon - t.least) / self.apart, self.apart, t.left)
+            rows[t.left].append((m, unclear, t))
+        tails = [BinomialTails(*shares) for shares in self._shares]
+        for row in rows.values():
+            row.sort(key=itemgetter(0), reverse=True)
+        order = sorted(rows)
+        # proposes: the order, in which tails mostly follow from the last ones
+        if rows and rows[order[0]][0][0] < rows[order[-1]][0][0]:
+            order.reverse()
+        for left in order:
+            row = rows[left]
+            places = [m for m, _, _ in row]
+            both = (side.at(left, places) for side in tails)
+            for (_, unclear, t), tail, other in zip(row, *both, strict=True):
+                p, q = p + t.p * tail, q + t.q * other
+                doubt += t.p * tail * unclear
+        return Tangent(p, q, doubt)
 
 
 def enumerate_types(
-    law: list[tuple[arb, arb]], left: int, p: arb | int = 1, q: arb | int = 1
+    law: Sequence[Balls],
+    left: int,
+    tilted: Sequence[arb] = (),
+    rare: float = -math.inf,
+    p: arb | int = 1,
+    q: arb | int = 1,
 ) -> Iterator[tuple[int, arb, arb]]:
     """``(n, P, Q)`` of each type of ``left`` draws: the first outcome occurs ``n`` times.
 
     P and Q are the multinomial probabilities, times ``p`` and ``q``; ``law`` need not sum to 1.
+    Proposes: types that are left out, below ``e^rare`` by the shares of ``tilted``.
     """
     if len(law) == 1:
         yield left, p * law[0][0] ** left, q * law[0][1] ** left
         return
-    *before, (last_p, last_q) = law
-    for n in range(left + 1):
-        yield from enumerate_types(before, left - n, p, q)
+    (*before, (last_p, last_q)), first, stop = law, 0, left + 1
+    if tilted:
+        share = float((tilted[-1] / sum(tilted, arb(0))).mid())
+        first, stop = _window(left, share, rare)
+        ways = arb.bin_uiui(left, first)
+        p, q = p * ways * last_p**first, q * ways * last_q**first
+    for n in range(first, stop):
+        less = rare - _log_mass(left, n, share) if tilted else rare
+        yield from enumerate_types(before, left - n, tilted[:-1], less, p, q)
         p, q = p * last_p * (left - n) / (n + 1), q * last_q * (left - n) / (n + 1)
+
+
+def _log_mass(count: int, n: int, share: float) -> float:
+    """Proposes: about the logarithm of a binomial mass."""
+    if not 0 < share < 1:  # or unknown
+        return 0.0 if n == count * (share >= 1) else -math.inf
+    ways = math.lgamma(count + 1) - math.lgamma(n + 1) - math.lgamma(count - n + 1)
+    return ways + n * math.log(share) + (count - n) * math.log1p(-share)
+
+
+def _window(count: int, share: float, level: float) -> tuple[int, int]:
+    """From where to where binomial masses are above ``e^level``. Proposes: what is not rare."""
+
+    def above(n: int) -> bool:
+        return _log_mass(count, n, share) > level
+
+    mode = min(int((count + 1) * share), count) if share > 0 else 0
+    first = bisect_left(range(mode), True, key=above)
+    return first, mode + bisect_left(range(mode, count + 1), True, key=lambda n: not above(n))
+
+
+def _few(types: Iterable[tuple[int, arb, arb]]) -> Iterator[tuple[int, arb, arb]]:
+    """The same.
+
+    Raises:
+        UnsupportedMechanism: there are too many.
+    """
+    for i, found in enumerate(types):
+        if i > _MORE_TYPES * MAX_TYPES:
+            raise UnsupportedMechanism(_MANY)
+        yield found
 
 
 def _types(outcomes: int, count: int) -> int:

@@ -26,19 +26,22 @@ from dpexact.accounting.engines.laplace.product import LaplaceProduct
 from dpexact.accounting.engines.laplace.split import LaplaceSplit, Law
 from dpexact.accounting.engines.laplace.sums import TOO_LONG, LaplaceParts, Route
 from dpexact.accounting.engines.lattice_product import LatticeComposition
+from dpexact.accounting.engines.many_types import ManyTypes
 from dpexact.accounting.engines.one_integral import GaussianNoise, LaplaceNoise, Step, divergence
 from dpexact.accounting.engines.sampled_once import divergence_on_sample
 from dpexact.accounting.inverted import BallProfile
 from dpexact.accounting.pairs.finite import sampled
 from dpexact.accounting.pairs.lattice import commensurate
 from dpexact.accounting.pairs.pair import Atom
-from dpexact.accounting.profile import FirstToReach, InfiniteLoss, Profile
+from dpexact.accounting.profile import Fallback, FirstToReach, InfiniteLoss, Profile
 from dpexact.arguments import Direction
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import ONE, ZERO, Real
 
 #: Most losses over which a sampled step is averaged before a contour is asked, and noise at all.
 _FEW_LOSSES: Final = 2_000
+#: Farther strides than this are many turns of a circle, at which few steps are not small.
+_FAR, _FEW_STEPS = 30, 10_000
 #: So many standard deviations of a law on a lattice matter, about.
 _DEVIATIONS: Final = 20
 #: Most combinations of outcomes over which a short sum is averaged before it is split.
@@ -152,7 +155,14 @@ def lattice_law(c: Composition, direction: Direction) -> Profile | None:
     infinite = c.infinite(add=direction == "add")
     law = LatticeComposition(*common, infinite)
     if beside is None:
-        return law
+        # proposes: which is asked first; all enclose
+        if max(part.stride for part in common[1]) <= _FAR:
+            return law
+        types = ManyTypes(c.everything(direction), infinite)
+        # proposes: likewise
+        if sum(part.count for part in common[1]) <= _FEW_STEPS:
+            return Fallback(types, lambda: law)
+        return Fallback(law, lambda: types)
     mixed = beside.mixed(law, law.largest, infinite, "lattice law with ")
     # proposes: what is long; and which is asked first, as all enclose
     losses = _DEVIATIONS * law.spread(0.0)

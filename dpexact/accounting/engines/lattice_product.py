@@ -58,7 +58,7 @@ class LatticeComposition(TangentProfile):
         self.largest: Real | None = self._largest()
         self.lost_bits = 4 + max(0, -math.floor(balls.approximate_log(self.unit) / math.log(2)))
         self._extent: float = sum(s.extent for s in parts)
-        self._laws: dict[int, _Run] = {}
+        self._laws: dict[int, Run] = {}
         self._circles: dict[tuple[Fraction, int], Circle] = {}
 
     def _largest(self) -> Real | None:
@@ -126,7 +126,7 @@ class LatticeComposition(TangentProfile):
         # proposes: likewise
         return self._circles[key]
 
-    def _law(self) -> _Run:
+    def _law(self) -> Run:
         """The composed law at the current precision."""
         bits = balls.current()
         for precise, known in self._laws.items():
@@ -135,14 +135,14 @@ class LatticeComposition(TangentProfile):
         self._laws = {bits: self._composed()}
         return self._laws[bits]
 
-    def _composed(self) -> _Run:
+    def _composed(self) -> Run:
         self._check_length()
         # proposes: what is cut; whatever it is is counted as dropped
         cut = arb(2) ** (-balls.current() - 10) if self._extent > SHORT else arb(0)
-        runs = [_Run(0, [arb(1)], arb(0))]
+        runs = [Run(0, [arb(1)], arb(0))]
         for s in self.parts:
             step = s.pair.tilted(ZERO)
-            run = _power(_Run(step.first, step.masses, step.dropped), s.count, cut)
+            run = power(Run(step.first, step.masses, step.dropped), s.count, cut)
             runs.append(run.stretched(s.stride))
         while len(runs) > 1:  # the shortest ones first
             runs.sort(key=lambda run: -len(run.masses))
@@ -260,33 +260,33 @@ class LatticeComposition(TangentProfile):
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class Run:
     """Masses at consecutive indices from ``first``, and a ball that holds what is missing."""
 
     first: int
     masses: list[arb]
     dropped: arb
 
-    def times(self, other: _Run, cut: arb) -> _Run:
+    def times(self, other: Run, cut: arb) -> Run:
         """The law of the sum of two independent indices, without tails of mass ``cut``."""
         product = (arb_poly(self.masses) * arb_poly(other.masses)).coeffs()
         first, dropped = self.first + other.first, self.dropped + other.dropped
-        return _Run(first, product, dropped).shortened(cut)
+        return Run(first, product, dropped).shortened(cut)
 
-    def shortened(self, cut: arb) -> _Run:
+    def shortened(self, cut: arb) -> Run:
         """Without tails of mass ``cut``."""
         start, before = _tail(self.masses, cut)
         stop, after = _tail(self.masses[::-1], cut)
         kept = self.masses[start : len(self.masses) - stop]
-        return _Run(self.first + start, kept, self.dropped + before + after)
+        return Run(self.first + start, kept, self.dropped + before + after)
 
-    def stretched(self, stride: int) -> _Run:
+    def stretched(self, stride: int) -> Run:
         """Every index multiplied by ``stride``."""
         if stride == 1:
             return self
         masses = [arb(0)] * ((len(self.masses) - 1) * stride + 1)
         masses[::stride] = self.masses
-        return _Run(self.first * stride, masses, self.dropped)
+        return Run(self.first * stride, masses, self.dropped)
 
 
 def _tail(masses: list[arb], cut: arb) -> tuple[int, arb]:
@@ -299,9 +299,10 @@ def _tail(masses: list[arb], cut: arb) -> tuple[int, arb]:
     return len(masses), total
 
 
-def _power(run: _Run, count: int, cut: arb) -> _Run:
+def power(run: Run, count: int, cut: arb) -> Run:
+    """The law of the sum of ``count`` independent indices, likewise."""
     cut = cut / count
-    result, square = _Run(0, [arb(1)], arb(0)), run.shortened(cut)
+    result, square = Run(0, [arb(1)], arb(0)), run.shortened(cut)
     while count:
         if count & 1:
             result = result.times(square, cut)

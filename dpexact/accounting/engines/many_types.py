@@ -10,18 +10,20 @@ of it, and for every ``c >= 0``
           \Bigl(M(c) - \sum_{listed} p\, e^{cl}\Bigr),
 
 ``M`` the moments of the finite losses (``docs/theory/atoms.md``). Losses are sorted as integers;
-``c`` only chooses which types are too rare, under the law tilted by it, to be listed.
+``c`` only chooses which types are too rare, under the law tilted by it, to be listed. On a lattice
+all types of one loss are one, of all the steps, and on one side.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
-from itertools import accumulate
 from operator import mul
 from typing import Final, Generic, NamedTuple, TypeVar
 
@@ -31,7 +33,9 @@ from flint import arb
 from dpexact import balls
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.engines.contour.product import Product
+from dpexact.accounting.engines.lattice_product import Run, power
 from dpexact.accounting.engines.tangents import Tangent, TangentProfile
+from dpexact.accounting.pairs.lattice import OnLattice
 from dpexact.accounting.pairs.pair import Masses, Pair, TooExpensive, chernoff_constant
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.enclosure import Enclosure
@@ -42,7 +46,7 @@ _BEGIN: Final = Fraction(0)
 #: Most types of a half, with those that are begun.
 MAX_TYPES: Final = 80_000
 #: More steps than this have more types wherever there are many outcomes.
-MAX_STEPS: Final = 100
+MAX_STEPS: Final = 1_000
 #: Types are left out whose mass exceeds the precision by at most so many bits.
 _RARE: Final = 16
 _FLOAT_BITS: Final = 96
@@ -108,6 +112,10 @@ class ManyTypes(TangentProfile):
         except (ArithmeticError, ValueError):
             self._tilt = 0.0
 
+    def test(self, epsilon: arb) -> Tangent:
+        self._tilted(lambda: float(epsilon.mid()))
+        return super().test(epsilon)
+
     def finite_fraction(self, level: Fraction) -> Fraction | None:
         return None
 
@@ -144,31 +152,73 @@ class ManyTypes(TangentProfile):
             self._refused.remove(known)
         return self._lists[known]
 
+    def _types(self, rare: float, tilt: float) -> list[list[Type]]:
+        """Of all steps of a pair; in two halves where it is alone, or has too many.
+
+        Proposes: what is halved; types of any share of the steps are types.
+        """
+        lists: list[list[Type]] = []
+        for pair, n in self._product.factors:
+            if isinstance(pair, OnLattice):
+                lists.append(losses_of(pair, n, rare, tilt))
+                continue
+            law = pair.atoms(rare**2)[0]
+            # proposes: likewise
+            if len(self._product.factors) > 1:
+                with suppress(TooExpensive):
+                    lists.append(types_of(law, n, rare, tilt))
+                    continue
+            known = {m: types_of(law, m, rare, tilt) for m in {n // 2, n - n // 2}}
+            lists += [known[n // 2], known[n - n // 2]]
+        return lists
+
     def _build(self, bits: int, tilt: float) -> _Lists:
         rare, unit, c = 2.0 ** min(_RARE - bits, -1), arb(2) ** bits, arb(tilt)
-        known: dict[tuple[Pair, int], list[Type]] = {}
-        halves: list[Half[arb]] = []
+        halves = [[Type(arb(1), arb(1), arb(0))]] * 2
+        # proposes: which half; any will do
+        for more in sorted(self._types(rare, tilt), key=len, reverse=True):
+            side = int(len(halves[1]) < len(halves[0]))
+            if len(halves[side]) * len(more) + len(halves[1 - side]) > MAX_TYPES:
+                raise TooExpensive(_TOO_MANY)
+            both = itertools.product(halves[side], more)
+            halves[side] = [Type(a.p * b.p, a.q * b.q, a.loss + b.loss) for a, b in both]
+        sides: list[Half[arb]] = []
         errors, listed = arb(0), arb(1)
-        for side in (0, 1):
-            types = [Type(arb(1), arb(1), arb(0))]
-            for i, (pair, n) in enumerate(self._product.factors):
-                share = pair, (n + (i + side) % 2) // 2
-                if share not in known:
-                    known[share] = types_of(pair.atoms(rare**2)[0], share[1], rare, tilt)
-                if len(types) * len(known[share]) > MAX_TYPES:
-                    raise TooExpensive(_TOO_MANY)
-                more = known[share]
-                types = [Type(a.p * b.p, a.q * b.q, a.loss + b.loss) for a in types for b in more]
+        for types in halves:
             places = [loss * unit for _, _, loss in types]
             if not all(map(balls.in_range, places)):
                 raise TooExpensive("losses beyond the range of floats")
             keys = [nearest(place) for place in places]
-            halves.append(Half(keys, [t.p for t in types], [t.q for t in types]))
+            sides.append(Half(keys, [t.p for t in types], [t.q for t in types]))
             off = ((place - key).abs_upper() for place, key in zip(places, keys, strict=True))
             errors += reduce(arb.max, off, arb(0))
             listed *= sum((p * (c * loss).exp() for p, _, loss in types), arb(0))
         missing = self._product.moment(tilt, bits * math.log(2)) - listed
-        return _Lists(Halves(halves[0], halves[1], arb(0)), unit, errors, missing)
+        return _Lists(Halves(sides[0], sides[1], arb(0)), unit, errors, missing)
+
+
+def losses_of(pair: OnLattice, count: int, rare: float, tilt: float) -> list[Type]:
+    """The losses of ``count`` steps, each once, with at most its masses; few are left out.
+
+    Raises:
+        TooExpensive: too many.
+    """
+    (spacing, start), step = pair.lattice(), pair.tilted(Fraction(tilt))
+    unit = balls.ball(spacing)
+    # proposes: what is too many
+    if count * (math.inf if pair.highest is None else pair.highest) > MAX_TYPES:
+        deviation = math.sqrt(count * pair.cumulant(tilt).bend) / balls.approximate(spacing)
+        # proposes: likewise
+        if deviation * math.sqrt(-8 * math.log(rare)) > MAX_TYPES:
+            raise TooExpensive(_TOO_MANY)
+    run = power(Run(step.first, step.masses, step.dropped), count, arb(rare))
+    scale, first = step.moment**count, balls.ball(start * count + run.first)
+    found = []
+    for place, mass in enumerate(run.masses):
+        loss = unit * (first + place)
+        p = mass * scale * (-tilt * loss).exp()
+        found.append(Type(p, p * (-loss).exp(), loss))
+    return found
 
 
 def types_of(law: Sequence[Masses], count: int, rare: float, tilt: float) -> list[Type]:
@@ -275,7 +325,7 @@ class Halves(Generic[Mass]):
 
 def _tails(values: list[Mass], zero: Mass) -> list[Mass]:
     """``result[i] = sum(values[i:])``, one longer than ``values``."""
-    return list(accumulate(reversed(values), initial=zero))[::-1]
+    return list(itertools.accumulate(reversed(values), initial=zero))[::-1]
 
 
 def nearest(x: arb) -> int:

@@ -60,12 +60,16 @@ def threshold(
     """
     if not balls.in_range(crossing):
         return 0, arb.nan()
-    least = math.floor(balls.to_enclosure(crossing).lower) + 1
+    mantissa, exponent = (int(x) for x in crossing.lower().man_exp())
+    # shifts to the right round down
+    least = (mantissa << exponent if exponent > 0 else mantissa >> -exponent) + 1
     # proposes: nothing; both are whole numbers
     if count is not None and least > count:
         return count + 1, arb(0)
     if lowest is not None:
         least = max(least, lowest)
+    if crossing <= least:
+        return least, arb(0)
     return least, ((crossing - least) * apart).expm1().max(arb(0)).upper()
 
 

@@ -19,7 +19,7 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.engines.few_atoms import MAX_TYPES, enumerate_types
+from dpexact.accounting.engines.few_atoms import enumerate_types
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.renyi import averages
@@ -34,6 +34,8 @@ from dpexact.reals import Real
 
 #: Highest order of the binomial sum, and of a quadrature.
 MAX_ORDER: Final = 3_000
+#: Most types of outcomes of it.
+MAX_TYPES: Final = 20_000
 #: Largest sensitivity over scale of Laplace noise that is integrated.
 MAX_RATE: Final = 10_000.0
 #: Most outcomes beside noise that is integrated or summed.

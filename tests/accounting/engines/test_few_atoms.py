@@ -10,9 +10,11 @@ from mpmath import mp, mpf
 from oracles import to_fraction, to_mpf
 
 from dpexact import PrecisionNotReached, balls, delta, epsilon
+from dpexact.accounting.engines import few_atoms
 from dpexact.accounting.engines.closed_form import OptimalComposition
+from dpexact.accounting.engines.contour.atoms import AtomsProfile
 from dpexact.accounting.engines.few_atoms import FewAtoms
-from dpexact.accounting.pairs.finite import sampled
+from dpexact.accounting.pairs.finite import Finite, sampled
 from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
@@ -110,7 +112,7 @@ def test_a_tie_at_the_threshold_is_no_trouble():
 def test_too_many_types_are_refused():
     atoms = sampled(response(Fraction(2), Fraction(1, 9)), rational(Fraction(1, 3)), "remove")
     with pytest.raises(UnsupportedMechanism, match="combinations"):
-        FewAtoms([(atoms, 30_000)], NONE)
+        FewAtoms([(atoms, 3_000), (atoms, 30_000)], NONE)
 
 
 def test_types_too_rare_to_sum_are_still_counted():
@@ -122,6 +124,44 @@ def test_types_too_rare_to_sum_are_still_counted():
         found = balls.to_enclosure(FewAtoms(steps, NONE).finite_ball(balls.ball(3).log()))
     assert brute(steps, Fraction(3)) in found
     assert found.upper < Fraction(1, 10**9)
+
+
+@given(
+    st.sampled_from(["remove", "add"]),
+    probabilities,
+    st.integers(1, 9),
+    st.sampled_from([Fraction(1, 2), Fraction(2), Fraction(5), Fraction(20)]),
+    st.sampled_from([-128, -126, -120, -110, 0]),
+    st.booleans(),
+)
+def test_types_that_are_not_listed_are_still_counted(direction, rate, count, level, rarer, second):
+    """Lists cut hard: the truth is enclosed, and without cuts to many digits."""
+    steps = [(sampled(response(Fraction(3), Fraction(1, 9)), rational(rate), direction), count)]
+    if second:
+        steps.append((sampled(response(Fraction(2)), rational(rate), direction), 5))
+    profile = FewAtoms(steps, NONE)
+    truth = profile.finite_fraction(level)
+    with pytest.MonkeyPatch.context() as patch, balls.precision(128):
+        patch.setattr(few_atoms, "_RARER", rarer)
+        found = balls.to_enclosure(profile.finite_ball(balls.ball(level).log()))
+    assert truth in found
+    assert rarer or found.digits >= 20 or found.upper < Fraction(1, 10**20)
+
+
+@pytest.mark.parametrize("eps", ["1/2", "15", "1/50"])
+def test_many_steps_of_three_outcomes(eps):
+    base = response(Fraction(2), Fraction(1, 10**6))
+    remove, add = (sampled(base, rational(Fraction(1, 50)), way) for way in ("remove", "add"))
+    found = FewAtoms([(add, 20_000)], NONE).delta(real(eps), 30)
+    assert found.digits >= 30
+    blurred = AtomsProfile([(Finite(tuple(add)), 20_000)], NONE).delta(real(eps), 5)
+    assert blurred.digits >= 4
+    assert blurred.overlaps(found)
+    other = FewAtoms([(remove, 20_000)], NONE).delta(real(f"-{eps}"), 30)
+    with balls.precision(256):
+        level, there = balls.ball(real(eps)).exp(), balls.to_enclosure
+        mirrored = there(1 - level * (1 - balls.ball(other.lower).union(balls.ball(other.upper))))
+    assert mirrored.overlaps(found)
 
 
 @pytest.mark.parametrize("level", ["3", "pi"])

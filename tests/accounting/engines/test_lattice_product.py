@@ -14,7 +14,7 @@ from dpexact.accounting.engines import lattice_product
 from dpexact.accounting.engines.closed_form import OptimalComposition
 from dpexact.accounting.engines.lattice_product import (
     LatticeComposition,
-    _Run,
+    Run,
 )
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.lattice import commensurate
@@ -254,8 +254,8 @@ def test_what_a_product_drops(falling):
     """The ball of what is missing holds what is missing, whichever tail it was and whosever."""
     masses = [arb(2) ** -k for k in range(1, 12)]
     masses = masses if falling else masses[::-1]
-    one = _Run(0, masses, arb(2) ** -11)
-    other = _Run(3, masses[1:-1], 1 - sum(masses[1:-1]))
+    one = Run(0, masses, arb(2) ** -11)
+    other = Run(3, masses[1:-1], 1 - sum(masses[1:-1]))
     with balls.precision(100):
         for a, b in ((one, one), (one, other), (other, one)):
             found = a.times(b, arb(2) ** -5)

@@ -1,6 +1,7 @@
 """Types of two halves: against every outcome in mpmath, against blurs, and with lists cut hard."""
 
 from contextlib import suppress
+from fractions import Fraction
 from itertools import product
 from math import comb
 
@@ -207,3 +208,46 @@ def test_atoms_of_a_sample_and_what_is_left(way):
         )
         assert all((sum((m[i] for m in listed), arb(0)) + left[i]).contains(1) for i in (0, 1))
         assert left[0] < 1e-8
+
+
+def discrete_alone(sigma, reach):
+    """The outcomes of one step that is not sampled."""
+    with mp.workdps(DIGITS):
+        return discrete(sigma, 1, "remove", reach)
+
+
+@pytest.mark.parametrize("rare", [-80, -20, 16])
+@pytest.mark.parametrize("tilt", [0.0, 0.5, 3.0])
+@pytest.mark.parametrize("at", ["0", "1", "9/2"])
+def test_lattices_beside_each_other(tilt, rare, at, monkeypatch):
+    """Losses of all steps of a lattice at once, however hard the lists are cut."""
+    monkeypatch.setattr(many_types, "_RARE", -rare + 16)
+    profile = types("discrete_gaussian(0.5)^2 * pure_dp(1/3)^3", "remove")
+    profile._tilt = tilt
+    with mp.workdps(DIGITS):
+        laws = [discrete_alone("0.5", 7)] * 2 + [response(mpf(1) / 3)] * 3
+        with balls.precision(120):
+            point = balls.ball(real(at))
+            found = profile.tangent(point).value(point.exp())
+            assert inside(found, hockey_stick(laws, level_of(at)))
+
+
+@pytest.mark.parametrize("count", [21, 2100])
+def test_far_strides_on_one_lattice(count):
+    """By types first; blurs and the law on the common lattice agree where they answer."""
+    text = f"discrete_gaussian(1.3)^{count} * pure_dp(1.81)^36"
+    found = delta(text, "40", 15, direction="remove")
+    assert found.method == "outcomes by type, in halves"
+    assert found.digits >= 15
+    blurred = AtomsProfile(*factors(text, "remove")).delta(real("40"), 5)
+    assert found.overlaps(blurred)
+    back = epsilon(text, "1e-10", 12)
+    assert delta(text, back.upper, 3, direction="remove").lower <= Fraction(1, 10**10)
+
+
+def test_two_samples_of_few_outcomes_meet_as_they_are():
+    text = "poisson(staircase(1/3, 1/5), 1/250)^235 * poisson(approx_dp(0.6, 1e-4), 1/7)^68"
+    found = epsilon(text, "1e-8", 15, direction="add")
+    assert found.digits >= 15
+    assert found.method == "outcomes by type, in halves"
+    assert found.overlaps(AtomsProfile(*factors(text, "add")).epsilon(real("1e-8"), 5))

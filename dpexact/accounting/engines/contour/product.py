@@ -36,7 +36,7 @@ _SPAN: Final = _STRIDE * math.log(RATIO)
 #: those lose that one stands for: few that lose far more decay unlike them.
 _STRATA, _ALIKE = 64, 4.0
 _HUGE: Final = 1e150
-#: By how much, as a power of e, the second derivative may change between two of them.
+#: By how much, as a power of e, the second derivative at two of them, and between, may differ.
 _SMOOTH: Final = 1.5
 _TRUST = 10.0
 _HIGHEST: Final = float(TRIED[-2])
@@ -150,7 +150,9 @@ class Product:
         c = TRIED[here]
         curve = np.array([c * mean, mean + rise, (rise + turn) / c])
         # where one hump of the integrand takes over from another nothing is interpolated
-        for i in np.flatnonzero(~(abs(np.log(bend[1:] / bend[:-1])) < _SMOOTH)) * _STRIDE:
+        bends = np.log([bend[:-1], np.diff(slope) / np.diff(knots), bend[1:]])
+        smooth = (abs(np.diff(bends, axis=0, append=bends[:1])) < _SMOOTH).all(axis=0)
+        for i in np.flatnonzero(~smooth) * _STRIDE:
             curve[:, i : i + _STRIDE] = np.array(self.cumulants(c[i : i + _STRIDE].tolist())).T
         curve[:, ~np.isfinite(curve[0])] = math.inf
         self._curve[:, here] = curve

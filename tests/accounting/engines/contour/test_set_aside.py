@@ -226,3 +226,10 @@ def test_rare_samples_against_types(text, epsilon):
     found = atoms(text).delta(real(epsilon), 8)
     assert found.digits >= 8
     assert found.overlaps(true)
+
+
+def test_the_curve_of_moments_where_one_hump_takes_over_from_another():
+    """Below a ceiling too a law has two humps: between orders of one bend the slope leaps."""
+    text = "poisson(discrete_gaussian(2.15), 0.03)^40"
+    found = dpexact.epsilon(text, "1e-5", 8, direction="remove")
+    assert found.digits >= 8
