@@ -348,8 +348,7 @@ def _atoms(c: Composition, direction: Direction) -> Profile | None:
     """Laws with atoms, sampled or not, of many outcomes: by types in halves, or by blurs."""
     from dpexact.accounting.engines.contour.atoms import AtomsProfile
     from dpexact.accounting.engines.contour.profile import ContourProfile
-    from dpexact.accounting.engines.many_types import MAX_STEPS, ManyTypes
-    from dpexact.accounting.pairs.lattice import OnLattice
+    from dpexact.accounting.engines.many_types import ManyTypes
 
     pairs = c.everything(direction)
     # what reveals everything has no moments beside it, and no other pair shows its outcomes
@@ -362,8 +361,8 @@ def _atoms(c: Composition, direction: Direction) -> Profile | None:
     # proposes: which is asked first; densities have no types, and of many steps no atoms matter
     if any(pair.decays for pair, _ in pairs):
         return FirstToReach(line.varied(_BRIEF_WORK, patient=False), blurred)
-    steps = sum(count for pair, count in pairs if not isinstance(pair, OnLattice))
-    return blurred if steps > MAX_STEPS else Fallback(ManyTypes(pairs, infinite), lambda: blurred)
+    few = ManyTypes.takes(pairs)
+    return Fallback(ManyTypes(pairs, infinite), lambda: blurred) if few else blurred
 
 
 #: Where every record takes part in all of it.

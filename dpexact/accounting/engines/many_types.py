@@ -46,7 +46,7 @@ _BEGIN: Final = Fraction(0)
 #: Most types of a half, with those that are begun.
 MAX_TYPES: Final = 80_000
 #: More steps than this have more types wherever there are many outcomes.
-MAX_STEPS: Final = 1_000
+_MAX_STEPS: Final = 1_000
 #: Types are left out whose mass exceeds the precision by at most so many bits.
 _RARE: Final = 16
 _FLOAT_BITS: Final = 96
@@ -87,6 +87,11 @@ class ManyTypes(TangentProfile):
         self._tilt = 0.0
         self._lists: dict[tuple[int, float], _Lists] = {}
         self._refused: set[tuple[int, float]] = set()
+
+    @staticmethod
+    def takes(factors: Sequence[tuple[Pair, int]]) -> bool:
+        """Proposes: whether types are listed; a law on a lattice has few of them."""
+        return sum(n for pair, n in factors if not isinstance(pair, OnLattice)) <= _MAX_STEPS
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         self._tilted(lambda: balls.approximate(epsilon))
