@@ -64,8 +64,7 @@ def calibrate(
 
     A whole number is exact: the last that certainly meets the target, while the next certainly does
     not. So are extremes at the edge of a domain, unless the quantity jumps there: noise is 0 and a
-    repetition count infinite when every value meets the target, noise is infinite when no finite
-    noise does.
+    count infinite when every value meets the target, noise is infinite when no finite one does.
 
     Args:
         template: text of a mechanism with one ``?`` in place of a number or a repetition count,

@@ -36,10 +36,7 @@ FAINT: Final = Fraction(1, 1 << 500)
 
 @dataclass(frozen=True)
 class InfiniteLoss:
-    """The mass of infinite privacy loss, ``1 - prod (1 - delta_i)^(k_i)``.
-
-    ``masses`` holds the pairs ``(delta_i, k_i)``.
-    """
+    """The mass of infinite loss, ``1 - prod (1 - delta_i)^(k_i)``, of pairs ``(delta_i, k_i)``."""
 
     masses: tuple[tuple[Real, int], ...] = ()
 
@@ -53,8 +50,7 @@ class InfiniteLoss:
         """The exact mass when rational and small enough to write out."""
         if self.is_certain:
             return Fraction(1)
-        survival = fmpq(1)
-        bits = 0
+        survival, bits = fmpq(1), 0
         for delta, count in self.masses:
             if delta.fraction is None:
                 return None
@@ -68,8 +64,7 @@ class InfiniteLoss:
     @property
     def mass(self) -> Real:
         """The mass as an expression."""
-        exact = self.fraction
-        if exact is not None:
+        if (exact := self.fraction) is not None:
             return reals.rational(exact)
         log_survival = reals.rational(0)
         for delta, count in self.masses:
@@ -326,14 +321,19 @@ class Fallback(_Combined):
     """``first``, and ``second`` (made when needed) where the first has no answer or a wide one.
 
     ``thorough`` is the first method with more work allowed: for it a few digits must be in sight.
+    Of what is below ``least`` the second is not asked.
     """
 
     def __init__(
-        self, first: Profile, second: Callable[[], Profile], thorough: Profile | None = None
+        self,
+        first: Profile,
+        second: Callable[[], Profile],
+        thorough: Profile | None = None,
+        least: Fraction = balls.TINY,
     ) -> None:
         self.first = first
         self.second: Callable[[], Profile] = cache(second)
-        self.thorough = thorough
+        self.thorough, self.least = thorough, least
         self.infinite: InfiniteLoss = first.infinite
         self.method: str = first.method
 
@@ -356,7 +356,7 @@ class Fallback(_Combined):
             begun = [i for i, a in enumerate(found) if few <= a.digits < digits]
             found = _met(found, begun, ask, self.thorough, points, digits)
         # proposes: where more work is worth it
-        lost = [i for i, a in enumerate(found) if a.digits < few and a.upper > FAINT]
+        lost = [i for i, a in enumerate(found) if a.digits < few and a.upper > self.least]
         with suppress(UnsupportedMechanism):
             return _met(found, lost, ask, self.second(), points, digits) if lost else found
         return found

@@ -19,7 +19,7 @@ from dpexact.accounting.engines.closed_form import (
     OptimalComposition,
     SinglePair,
 )
-from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
+from dpexact.accounting.profile import FAINT, Fallback, FirstToReach, NoLoss, Profile
 from dpexact.accounting.reflection import OPPOSITE, Mirrored, unproved
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
@@ -139,11 +139,11 @@ def _behind(
 
     if isinstance(found, ContourProfile):
         if windows is None:
-            return Fallback(found.varied(_GLANCE_WORK), lambda: lattice(3), found)
+            return Fallback(found.varied(_GLANCE_WORK), lambda: lattice(3), found, FAINT)
         light = found.varied(_LIGHT_WORK, patient=False)
         line = [found.varied(_HEAVY_WORK, patient=False)] if windows.is_loud else []
         behind = FirstToReach(*line, windows, found)
-        return Fallback(light, lambda: Fallback(behind, lambda: lattice(3)), behind)
+        return Fallback(light, lambda: Fallback(behind, lambda: lattice(3), None, FAINT), behind)
     # of atoms beside densities the lattice may have digits that blurs lack
     more = isinstance(found, FirstToReach) and composition.is_on_laplace
     return Fallback(found, lattice, lattice(3) if more else None)

@@ -161,7 +161,7 @@ def test_what_is_below_all_claims_is_no_reason_to_ask_again(quantity):
     def never():
         raise AssertionError("made without need")
 
-    found = ask(Fallback(Fixed(0, FAINT, "first"), never), quantity, 10)
+    found = ask(Fallback(Fixed(0, FAINT, "first"), never, None, FAINT), quantity, 10)
     assert found == Enclosure(Fraction(0), FAINT)
 
 

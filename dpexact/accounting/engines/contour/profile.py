@@ -185,12 +185,10 @@ class ContourProfile(Profile):
     def _affordable(self, epsilon: Real, digits: int, best: Enclosure) -> Enclosure:
         """What the allowed work gives when the digits asked for are out of reach."""
         query = Query(approximate(epsilon), self.repeat)
-        try:
+        with suppress(TooExpensive):
             best = best.meet(self._chernoff_delta(epsilon))
             plan = affordable(self.product, query, digits, self.max_work)
             best = best.meet(self.on_line(plan, epsilon))
-        except TooExpensive:
-            pass
         return best
 
     # --- epsilon ----------------------------------------------------------------------------------
