@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from dpexact import balls
 from dpexact.accounting.engines.contour.along import epsilons_along
 from dpexact.accounting.profile import (
     FAINT,
@@ -163,6 +164,7 @@ def test_what_is_below_all_claims_is_no_reason_to_ask_again(quantity):
 
     found = ask(Fallback(Fixed(0, FAINT, "first"), never, None, FAINT), quantity, 10)
     assert found == Enclosure(Fraction(0), FAINT)
+    assert ask(Fallback(Fixed(0, balls.TINY, "first"), never), quantity, 10).upper == balls.TINY
 
 
 @BOTH
