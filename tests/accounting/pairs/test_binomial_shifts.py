@@ -126,8 +126,8 @@ def test_waves_above_the_axis(law, rate, x, share):
 @settings(max_examples=60, deadline=None)
 def test_few_waves_are_as_those_of_any_shifts(law, rate, x, share):
     first, weights = law
-    masses = [(j * arb(rate), arb(w)) for j, w in enumerate(weights, first)]
     with balls.precision(150):
+        masses = [(j * arb(rate), arb(w)) for j, w in enumerate(weights, first)]
         few = EqualWaves(arb(rate), first, [w for _, w in masses], True)
         any_shifts = Waves(masses)
         assert few.strip.overlaps(any_shifts.strip)

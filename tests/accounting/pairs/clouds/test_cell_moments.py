@@ -8,6 +8,7 @@ import pytest
 from dpexact.accounting.pairs.clouds import cell_moments
 from dpexact.accounting.pairs.clouds.cell_moments import CellMoments
 from dpexact.accounting.pairs.mixture import add, remove
+from dpexact.accounting.pairs.sums.mixture_rules import Shape
 from dpexact.reals import rational
 
 PLACES = [
@@ -33,12 +34,14 @@ def test_moments_of_cells_are_those_of_their_pairs(
 @pytest.mark.parametrize("removes", [True, False])
 @pytest.mark.parametrize("order", [0.5, 4.0])
 def test_decay_of_cells_is_that_of_their_pairs(removes: bool, order: float) -> None:
+    """By the cosine: the other bound on a record added is for a pair by itself."""
     way = CellMoments(PLACES, removes=removes).decay(order)
     single = remove if removes else add
     for u in (0.3, 20.0):
         logs, shifts = way(u)
         for log, shift, (q, sigma) in zip(logs, shifts, PLACES, strict=True):
-            truth, at = single(sigma, q)._shape.decay(order)(u)
+            outlines = (side.outline for side in single(sigma, q).shifts)
+            truth, at = Shape(*outlines, plain=True).decay(order)(u)
             assert log == pytest.approx(truth, rel=0.02)
             assert shift == pytest.approx(at)
 
