@@ -19,6 +19,7 @@ from dpexact.accounting.pairs.pair import (
     Jet,
     Pair,
     Turns,
+    least_overlap,
     product,
     total_loss,
     weighted,
@@ -80,35 +81,33 @@ class Coin(Pair):
     def revealed(self) -> Real:
         return total(atom.p for atom, _ in self.sides if atom.q.fraction == 0)
 
-    def _open(self) -> list[tuple[arb, arb, Run]]:
-        """Of each side of finite loss its probability, that loss, and what runs."""
+    @property
+    def _both(self) -> list[Side]:
+        """The sides that both laws have."""
+        return [(a, run) for a, run in self.sides if a.p.fraction != 0 and a.q.fraction != 0]
+
+    def _balls(self) -> list[tuple[arb, arb, Run]]:
+        """Of each of these its probability, its loss, and what runs."""
         found = []
-        for atom, run in self.sides:
-            if atom.p.fraction != 0 and atom.q.fraction != 0:
-                p, q = atom.masses()
-                found.append((p, arb(0) if atom.p == atom.q else (p / q).log(), run))
+        for atom, run in self._both:
+            p, q = atom.masses()
+            found.append((p, arb(0) if atom.p == atom.q else (p / q).log(), run))
         return found
 
     def overlap(self) -> arb:
         """The sum of what both laws have of each side, times its overlap at least."""
-        return sum(
-            (
-                arb.min(*atom.masses())
-                * product(run, lambda pair: arb.max(pair.overlap().lower(), arb(0)))
-                for atom, run in self.sides
-            ),
-            arb(0),
-        )
+        parts = (arb.min(*atom.masses()) * least_overlap(run) for atom, run in self.sides)
+        return sum(parts, arb(0))
 
     def largest_loss(self) -> arb | None:
-        losses = [(own, total_loss(run)) for _, own, run in self._open()]
+        losses = [(own, total_loss(run)) for _, own, run in self._balls()]
         known = [own + loss for own, loss in losses if loss is not None]
         return reduce(arb.max, known) if len(known) == len(losses) else None
 
     def _mean(self, c: float | Real, of: Callable[[Pair], arb]) -> arb:
         """``sum p (p/q)^c prod of(pair)^count``."""
         order = ball(c)
-        parts = (p * (order * loss).exp() * product(run, of) for p, loss, run in self._open())
+        parts = (p * (order * loss).exp() * product(run, of) for p, loss, run in self._balls())
         return sum(parts, arb(0))
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
@@ -123,7 +122,7 @@ class Coin(Pair):
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         totals = [acb(0)] * (count + 1)
-        for p, loss, run in self._open():
+        for p, loss, run in self._balls():
             found = [p * (acb(c, n * arb(step)) * loss).exp() for n in range(count + 1)]
             for pair, n in run:
                 line = pair.moments(c, step, count, accuracy + self._effort)
@@ -137,13 +136,11 @@ class Coin(Pair):
 
     @cached_property
     def _floats(self) -> list[tuple[float, float, Run]]:
-        """About the logarithm of the probability, the loss, and what runs, of finite losses."""
+        """Likewise in floats, with the logarithm of the probability."""
         found = []
-        for atom, run in self.sides:
-            if atom.p.fraction != 0 and atom.q.fraction != 0:
-                log = approximate_log(atom.p)
-                loss = 0.0 if atom.p == atom.q else log - approximate_log(atom.q)
-                found.append((log, loss, run))
+        for atom, run in self._both:
+            log = approximate_log(atom.p)
+            found.append((log, 0.0 if atom.p == atom.q else log - approximate_log(atom.q), run))
         return found
 
     def cumulant(self, c: float) -> Jet:
@@ -183,7 +180,7 @@ class Coin(Pair):
     def exponentials(self, c: float, top: float, accuracy: float) -> tuple[Turns, arb]:
         """Those of all sides."""
         terms, error = [], arb(0)
-        for p, loss, run in self._open():
+        for p, loss, run in self._balls():
             chance, found, more = p * (arb(c) * loss).exp(), [(acb(1), acb(0))], arb(0)
             for pair, _ in run:
                 found, more = pair.exponentials(c, top, accuracy)
