@@ -121,6 +121,9 @@ class LatticeComposition(TangentProfile):
         # proposes: which circle; whatever its nodes are, what they leave out is enclosed
         if key not in self._circles or not self._circles[key].suits(epsilon):
             spread = self.spread(float(theta))
+            # proposes: likewise
+            if math.isnan(spread):
+                raise UnsupportedMechanism("no certified accounting: losses are beyond floats")
             circle = Circle(self.parts, self.unit, theta, spread, epsilon)
             self._circles = {**dict(list(self._circles.items())[-3:]), key: circle}
         # proposes: likewise

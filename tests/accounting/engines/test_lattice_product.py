@@ -304,3 +304,11 @@ def test_tails_of_one_step_are_cut_before_they_are_multiplied(epsilon, digits):
     )
     assert far.digits >= digits
     assert far.overlaps(whole)
+
+
+@pytest.mark.parametrize("ask", [dpexact.delta, dpexact.epsilon])
+def test_losses_beyond_floats_are_no_error_of_pythons(ask):
+    """Floats know no spread of the law; what is left is what any bound says."""
+    with pytest.raises(PrecisionNotReached) as caught:
+        ask("randomized_response(1e300, 1000000000000000)^1000000000", "1/3", 8)
+    assert caught.value.best.lower == 0
