@@ -20,7 +20,6 @@ ones lack of ``M(c)`` (``docs/theory/atoms.md``, section 5).
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -344,12 +343,19 @@ def _log_mass(count: int, n: int, share: float) -> float:
 def _window(count: int, share: float, level: float) -> tuple[int, int]:
     """From where to where binomial masses are above ``e^level``. Proposes: what is not rare."""
 
-    def above(n: int) -> bool:
-        return _log_mass(count, n, share) > level
-
     mode = min(int((count + 1) * share), count) if share > 0 else 0
-    first = bisect_left(range(mode), True, key=above)
-    return first, mode + bisect_left(range(mode, count + 1), True, key=lambda n: not above(n))
+
+    def first_below(most: int, way: int) -> int:
+        """How far from the mode the first is that is not, in ranges longer than Python's, too."""
+        least, most = 0, most + 1
+        while least < most:
+            middle = (least + most) // 2
+            above = _log_mass(count, mode + way * middle, share) > level
+            least, most = (middle + 1, most) if above else (least, middle)
+        return least
+
+    stop = mode + first_below(count - mode, 1)
+    return min(mode - first_below(mode, -1) + 1, stop), stop
 
 
 def _few(types: Iterable[tuple[int, arb, arb]]) -> Iterator[tuple[int, arb, arb]]:

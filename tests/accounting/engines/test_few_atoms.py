@@ -1,5 +1,6 @@
 """Composition by types of outcomes, against enumeration with fractions."""
 
+from contextlib import suppress
 from fractions import Fraction
 from itertools import product
 
@@ -13,7 +14,7 @@ from dpexact import PrecisionNotReached, balls, delta, epsilon
 from dpexact.accounting.engines import few_atoms
 from dpexact.accounting.engines.closed_form import OptimalComposition
 from dpexact.accounting.engines.contour.atoms import AtomsProfile
-from dpexact.accounting.engines.few_atoms import FewAtoms
+from dpexact.accounting.engines.few_atoms import FewAtoms, _log_mass, _window
 from dpexact.accounting.pairs.finite import Finite, sampled
 from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.profile import InfiniteLoss
@@ -293,3 +294,17 @@ def test_what_no_epsilon_changes_is_computed_once(monkeypatch):
         asked.clear()
         delta("poisson(pure_dp(1), 1/100)^100", [Fraction(k, 20) for k in points], 8, "remove")
         assert len(asked) <= 8
+
+
+@pytest.mark.parametrize("share", [0.0, 1e-9, 0.3, 1.0])
+@pytest.mark.parametrize("level", [-60.0, -0.5, 1.0])
+def test_windows_hold_what_is_not_rare(share, level):
+    first, stop = _window(50, share, level)
+    kept = [n for n in range(51) if _log_mass(50, n, share) > level]
+    assert list(range(first, stop)) == kept
+
+
+def test_counts_beyond_the_ranges_of_python():
+    text = "((poisson(randomized_response(3, 3), 999/1000))^1000000000000000000)^1000000"
+    with suppress(PrecisionNotReached):
+        assert epsilon(text, "1/2", 1, "remove").lower > 0
