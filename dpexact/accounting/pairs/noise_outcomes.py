@@ -141,7 +141,7 @@ class NoiseOutcomes:
         Proposes: which are listed.
 
         Raises:
-            TooExpensive: too many.
+            TooExpensive: too many, or none that floats hold.
         """
         up = max(order, 0.0)
         fine = accuracy + GUARD + self.growth(order) + up * _LN2
@@ -153,6 +153,8 @@ class NoiseOutcomes:
             if not _spread(self._lattices, *far) <= _MOST:
                 raise TooExpensive("too many outcomes of discrete noise")
             listed = self._listed(*far)
+            if not listed.floats.size:
+                raise TooExpensive("no outcome of discrete noise is within the range of floats")
             known = _Table(*far, listed, _hull(*listed.floats[:2]))
             self._tables[current()] = known
         table, hull = known.listed, known.hull

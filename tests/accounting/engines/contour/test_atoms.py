@@ -692,3 +692,10 @@ def test_of_very_many_atoms_delta_next_to_one_is_bounded_at_once(count):
     found = dpexact.delta(f"pair((1/4, 1/2), (1/2, 1/4), (1/4, 1/4))^{count}", 1, 15)
     assert (found.method, found.upper) == ("Bhattacharyya bound", 1)
     assert found.digits >= 15
+
+
+def test_discrete_noise_beyond_floats_is_no_error_of_pythons():
+    """No outcome is listed there."""
+    step = "poisson(discrete_gaussian(1e-3) * discrete_laplace(exp(-50)), 1e-6)"
+    with pytest.raises(dpexact.PrecisionNotReached):
+        dpexact.delta(f"{step}^1000000000000000000", 0, 3)
