@@ -324,6 +324,8 @@ def enumerate_types(
     if tilted:
         share = float((tilted[-1] / sum(tilted, arb(0))).mid())
         first, stop = _window(left, share, rare)
+        if left >> 64:  # of so many no binomial coefficient is known
+            raise UnsupportedMechanism(_MANY)
         ways = arb.bin_uiui(left, first)
         p, q = p * ways * last_p**first, q * ways * last_q**first
     for n in range(first, stop):
@@ -359,11 +361,7 @@ def _window(count: int, share: float, level: float) -> tuple[int, int]:
 
 
 def _few(types: Iterable[tuple[int, arb, arb]]) -> Iterator[tuple[int, arb, arb]]:
-    """The same.
-
-    Raises:
-        UnsupportedMechanism: there are too many.
-    """
+    """The same; raises ``UnsupportedMechanism`` where there are too many."""
     for i, found in enumerate(types):
         if i > _MORE_TYPES * MAX_TYPES:
             raise UnsupportedMechanism(_MANY)
