@@ -168,6 +168,8 @@ def _on_circle(count: int, m: int, success: arb, failure: arb) -> arb | None:
     if not (deviation > _ROOM * reach and radius < 1e6):
         return None
     tilt = math.log(radius)
+    if tilt == 0:  # floats do not tell the circle from that of 1
+        return balls.UNIT
     step = math.exp(2 * reach / deviation)
     inner, outer = max(radius / step, 1.0), radius * step
     points = 3 * reach * deviation

@@ -179,3 +179,9 @@ def test_tails_one_after_another(rows: list[tuple[int, list[int]]], p: Fraction,
             for m, found in zip(places, tails.at(count, places), strict=True):
                 assert balls.to_enclosure(found).digits >= 25
                 assert exact_tail(count, max(m, 0), p) in balls.to_enclosure(found)
+
+
+def test_more_trials_than_floats_tell_apart():
+    with balls.precision(100):
+        found = binomial_tail(10**36, 10**36 // 2 + 1, arb("0.5"), arb("0.5"))
+        assert found.contains(arb("0.5"))
