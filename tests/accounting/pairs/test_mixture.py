@@ -15,7 +15,12 @@ from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.pairs.mixture import GaussianMixtures, one_shift
 from dpexact.accounting.pairs.shifts import STILL, Shifts, log_waves, log_waves_above
 from dpexact.accounting.pairs.sums.mixture_rules import Rule
-from dpexact.accounting.pairs.sums.mixture_sums import Integrand, oblique_moments, positive_sum
+from dpexact.accounting.pairs.sums.mixture_sums import (
+    Integrand,
+    oblique_moments,
+    positive_sum,
+    real_moment,
+)
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
 from dpexact.reals import rational
@@ -263,3 +268,16 @@ def test_floats_follow_the_waves(rates, weight, x, share):
         )
         assert above.real == pytest.approx(float(truth.real.mid()), rel=1e-6, abs=1e-12)
         assert above.imag == pytest.approx(float(truth.imag.mid()), rel=1e-6, abs=1e-14)
+
+
+@pytest.mark.parametrize("spacing", [1.0, 1.25, 1.5])
+def test_a_coarse_rule_of_a_record_added_is_off_by_no_more_than_it_says(spacing):
+    """By the weight of no shift, where the cosine to a high power says less."""
+    with balls.precision(100):
+        f = Integrand(STILL, law((0, "99/100"), (1, "1/100")), 300.0)
+        fine, coarse = (
+            real_moment(f, Rule(0.0, 1.5, t, -round(14 / t), round(14 / t), 99, 50.0))
+            for t in (0.125, spacing)
+        )
+        assert coarse.rad() < 0.2 * coarse.mid()
+        assert coarse.contains(fine.mid())
