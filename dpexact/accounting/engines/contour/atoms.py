@@ -116,8 +116,8 @@ class AtomsProfile(Profile):
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         def ask() -> Enclosure:
-            log_delta = self._plain.log_delta(delta)
-            near, at = self._placed(log_delta, digits)
+            log_delta = self.log_delta(delta)
+            near, at = self._placed(delta, digits)
             known = self._known_epsilon(delta, at, digits)
             # proposes: whether another line is needed
             if known is not None and known.digits >= digits:
@@ -207,12 +207,16 @@ class AtomsProfile(Profile):
         steps = Steps(aside.near)
         return Near(steps, Product(steps.factors), {}, aside)
 
-    def _placed(self, log_delta: float, digits: float) -> tuple[Near, float]:
+    def _placed(self, delta: Real, digits: float) -> tuple[Near, float]:
         """About epsilon, and what is left there: large losses mislead saddle points.
 
         Proposes: where to begin.
         """
+        log_delta = self.log_delta(delta)
         near, at = self._whole, self.product.epsilon(log_delta, 1)
+        # proposes: where large losses have delta be none, to begin above all that it may be
+        if not at:
+            at = float(self._plain.chernoff_epsilon(delta).upper)
         for _ in range(_TIMES):
             near, before = self._set_aside(at, log_delta, digits), at
             at = near.product.epsilon(log_delta, 1)

@@ -699,3 +699,13 @@ def test_discrete_noise_beyond_floats_is_no_error_of_pythons():
     step = "poisson(discrete_gaussian(1e-3) * discrete_laplace(exp(-50)), 1e-6)"
     with pytest.raises(dpexact.PrecisionNotReached):
         dpexact.delta(f"{step}^1000000000000000000", 0, 3)
+
+
+@pytest.mark.parametrize("delta", ["5e-4", "1/10000", "5e-5"])
+def test_rare_large_losses_that_mislead_saddle_points_of_the_whole(delta):
+    """The saddle point at 0 has delta be 2e-5, and it is above 1e-3."""
+    step = "poisson(discrete_gaussian(2.82), 0.000292)^4870"
+    found = atoms(step).epsilon(real(delta), 8)
+    assert found.digits >= 8
+    below, above = (atoms(step).delta(real(at), 6) for at in (found.upper, found.lower))
+    assert below.lower <= Fraction(delta) <= above.upper
