@@ -47,8 +47,7 @@ _FARTHEST: Final = 0.5
 #: The largest and smallest step between three values.
 LARGEST_STEP: Final = 1 / 16
 _SMALLEST_STEP: Final = 1e-150
-#: Digits are asked for in multiples, so that many are asked at once.
-_BATCH: Final = 3
+_FEWEST_DIGITS: Final = 3
 _MOST_DIGITS: Final = 700
 
 
@@ -78,8 +77,8 @@ class Look:
         """Proposes: those that tell the vertex of a parabola well enough for the next step."""
         finer = min(self.step, max(self.goal, DOUBT * self.step**2))
         noise = min(0.05 * self.bend * self.step * finer / self.scale, 1.0)  # may overflow
-        wanted = math.ceil(-math.log10(noise) / _BATCH) * _BATCH if noise > 0 else _MOST_DIGITS
-        return max(_BATCH, min(_MOST_DIGITS, wanted))
+        wanted = math.ceil(-math.log10(noise)) if noise > 0 else _MOST_DIGITS
+        return max(_FEWEST_DIGITS, min(_MOST_DIGITS, wanted))
 
     def following(
         self, values: Sequence[tuple[Fraction, Enclosure]], floor: float, digits: int

@@ -49,6 +49,8 @@ _PATIENCE: Final = 6
 #: Digits of the polygon, and how often it is made finer.
 _SKETCH_DIGITS: Final = 6
 _FEWEST: Final = 3
+#: Digits in which places are alike that are asked for at once.
+_BATCH: Final = 3
 _SPARE: Final = 4
 _REFINEMENTS: Final = 40
 #: By how much ``log(slope/(1 - slope))`` may change at a corner that levels touch.
@@ -380,8 +382,9 @@ class _Polygon:
         """Three values at each look."""
         asked = list(looks)
         found: list[list[tuple[Fraction, Enclosure]]] = [[] for _ in asked]
-        for digits in {look.digits for look in asked}:
-            group = [i for i, look in enumerate(asked) if look.digits == digits]
+        for batch in {look.digits // _BATCH for look in asked}:
+            group = [i for i, look in enumerate(asked) if look.digits // _BATCH == batch]
+            digits = max(asked[i].digits for i in group)
             places = {i: asked[i].places() for i in group}
             every = sorted({x for three in places.values() for x in three})
             values = dict(zip(every, self.ask(every, digits), strict=True))
