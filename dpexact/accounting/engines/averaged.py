@@ -21,7 +21,8 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.engines.contour.profile import ContourProfile, guarded
+from dpexact.accounting.engines.contour.planning import guarded
+from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.engines.laplace.split import Law
 from dpexact.accounting.engines.lattice_law import few_outcomes, parted
 from dpexact.accounting.inverted import ONE, ZERO, invert

@@ -17,10 +17,15 @@ from flint import arb
 from dpexact import balls
 from dpexact.accounting.engines.contour.blurs import BlurredProfile, TwoBlurs, between
 from dpexact.accounting.engines.contour.inversion import Contour
-from dpexact.accounting.engines.contour.many import digits_of_delta, shared_deltas, shared_epsilons
-from dpexact.accounting.engines.contour.planning import Plan, Query
+from dpexact.accounting.engines.contour.many import (
+    digits_of_delta,
+    shared_deltas,
+    shared_epsilons,
+    told,
+)
+from dpexact.accounting.engines.contour.planning import Plan, Query, guarded
 from dpexact.accounting.engines.contour.product import Product
-from dpexact.accounting.engines.contour.profile import ContourProfile, guarded
+from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.engines.contour.set_aside import SetAside, set_aside
 from dpexact.accounting.pairs.blurred import Steps
 from dpexact.accounting.pairs.pair import Pair, short
@@ -173,10 +178,8 @@ class AtomsProfile(Profile):
     def _known(self, epsilons: Sequence[Real]) -> list[Enclosure]:
         """What the last line says of delta."""
         for line in self._near.lines.values():
-            with suppress(ArithmeticError, ValueError), balls.precision(line.plan.bits):
-                terms = line.terms([balls.ball(epsilon) for epsilon in epsilons])
-                found = [balls.to_enclosure(part.enclosure(), self.method) for part in terms]
-                return [answer.within(_ZERO, _ONE) for answer in found]
+            with suppress(ArithmeticError, ValueError):
+                return told(line, epsilons, 1, self.method)
         return [Enclosure(_ZERO, _ONE, self.method)] * len(epsilons)
 
     def _known_epsilon(self, delta: Real, near: float, digits: int) -> Enclosure | None:

@@ -45,6 +45,7 @@ _MANY: Final = 48
 #: So many targets are searched for each; of more the ends, and how far beyond them values lie.
 _ALONE: Final = 48
 _END: Final = 1e-4
+_LN10: Final = math.log(10)
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
@@ -98,7 +99,7 @@ def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> dict[R
             for group in _groups(asked, logs, lines.fall):
                 for part, plan in _plans(lines, group, near, logs, needed):
                     with suppress(ArithmeticError, ValueError):
-                        for at, answer in zip(part, _on_line(lines, plan, part), strict=True):
+                        for at, answer in zip(part, on_line(lines, plan, part), strict=True):
                             found[at] = found[at].meet(answer) if at in found else answer
             # proposes: whom to ask again, while more digits tell more; the answers stand
             asked = [at for at in asked if at in found and found[at].lower > 0]
@@ -148,12 +149,37 @@ def _plans(
         group = group[len(part) :]
 
 
-def _on_line(lines: Lines, plan: Plan, epsilons: Sequence[Real]) -> list[Enclosure]:
+def on_line(lines: Lines, plan: Plan, epsilons: Sequence[Real]) -> list[Enclosure]:
+    """Delta at each of some points from one line, however wide."""
     with precision(plan.bits):
-        points = [ball(epsilon) for epsilon in epsilons]
-        terms = lines.line(plan).terms(points, lines.repeat)
-        found = [balls.to_enclosure(part.enclosure(), lines.method) for part in terms]
+        return told(lines.line(plan), epsilons, lines.repeat, lines.method)
+
+
+def told(line: Contour, epsilons: Sequence[Real], repeat: int, method: str) -> list[Enclosure]:
+    """What a line that there is says of delta at each of some points."""
+    with precision(line.plan.bits):
+        terms = line.terms([ball(epsilon) for epsilon in epsilons], repeat)
+        found = [balls.to_enclosure(part.enclosure(), method) for part in terms]
     return [answer.within(_ZERO, _ONE) for answer in found]
+
+
+def told_again(
+    lines: Lines, line: Contour | None, epsilons: Sequence[Real], digits: int
+) -> dict[Real, Enclosure]:
+    """Delta at those of some points where a line that there may be has the digits."""
+
+    def serves(line: Contour, at: Real) -> bool:
+        """Proposes: whether it may."""
+        near = approximate(at)
+        spare = lines.product.saddle(near, lines.repeat)[1] - line.plan.level - digits * _LN10
+        return near > 0 and 0 < spare < lines.fall
+
+    with np.errstate(all="ignore"), suppress(ArithmeticError, ValueError):
+        near = [at for at in epsilons if line and serves(line, at)]
+        if line and near:
+            found = zip(near, told(line, near, lines.repeat, lines.method), strict=True)
+            return {at: answer for at, answer in found if answer.digits >= digits}
+    return {}
 
 
 def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict[Real, Enclosure]:

@@ -6,12 +6,15 @@ Proposes: plans; whatever they are, the inversion encloses delta or refuses.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
+import numpy as np
+
 from dpexact.accounting.engines.contour.product import TRIED, Product
 from dpexact.accounting.pairs.pair import TooExpensive, short
+from dpexact.enclosure import Enclosure
 
 #: Of which product something is asked.
 Asked: TypeAlias = "tuple[Product, Query]"
@@ -32,6 +35,7 @@ _RISE = 5.0
 _FARTHER_BITS = 96
 #: So many factors more may cost as much again as is allowed for few.
 _MANY = 300
+_EXTREME: Final = "the parameters are too extreme to plan with floats"
 
 
 #: Plans of more work are compared with those of periods so many times as long, and their moments
@@ -105,7 +109,7 @@ def planned(asked: Sequence[Asked], digits: float, most: int, *, farther: bool =
             and (query.epsilon - query.repeat * product.cumulant(c).slope) * c > _STEEP
             for (product, query), (c, _) in zip(asked, saddles, strict=True)
         ):
-            raise TooExpensive("the parameters are too extreme to plan with floats")
+            raise TooExpensive(_EXTREME)
         logs = [log for _, log in saddles]
         middle = math.exp(sum(math.log(c) for c, _ in saddles) / len(saddles))
         period = _period(asked, logs, needed, middle, farther)
@@ -121,7 +125,7 @@ def planned(asked: Sequence[Asked], digits: float, most: int, *, farther: bool =
     except TooExpensive:
         raise
     except (ArithmeticError, ValueError):
-        raise TooExpensive("the parameters are too extreme to plan with floats") from None
+        raise TooExpensive(_EXTREME) from None
     if best.work > most:
         raise TooExpensive(
             f"{best.count} nodes of {best.bits} bits, as {best.work} short multiplications"
@@ -255,3 +259,18 @@ def _height(
         middle = (low + high) / 2
         low, high = (middle, high) if missing(middle) else (low, middle)
     return high
+
+
+def guarded(
+    solve: Callable[[], Enclosure], trivial: Enclosure, short: str = "no contour was found"
+) -> Enclosure:
+    """The answer within ``trivial``: all that is left of parameters that cannot be planned with."""
+    reason = _EXTREME
+    try:
+        with np.errstate(all="ignore"):  # infinities and NaN in float planning are handled there
+            return trivial.meet(solve())
+    except TooExpensive as error:
+        reason = str(error)
+    except (ArithmeticError, ValueError):
+        pass
+    return trivial.short(f"{short}: {reason}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from copy import copy
 from fractions import Fraction
@@ -16,11 +16,13 @@ from dpexact.accounting.engines.contour.inversion import Contour
 from dpexact.accounting.engines.contour.many import (
     asked_alone,
     digits_of_delta,
+    on_line,
     shared_deltas,
     shared_epsilons,
     solved,
+    told_again,
 )
-from dpexact.accounting.engines.contour.planning import Plan, Query, affordable, planned
+from dpexact.accounting.engines.contour.planning import Plan, Query, affordable, guarded, planned
 from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.pairs.pair import (
     Pair,
@@ -111,7 +113,8 @@ class ContourProfile(Profile):
     # --- the questions ----------------------------------------------------------------------------
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        return guarded(lambda: self.solved_delta(epsilon, digits), self.total_variation)
+        known = told_again(self, self.lines.get(self.product), [epsilon], digits).get(epsilon)
+        return known or guarded(lambda: self.solved_delta(epsilon, digits), self.total_variation)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         most = self.total_variation
@@ -125,7 +128,9 @@ class ContourProfile(Profile):
     # --- many points ------------------------------------------------------------------------------
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
-        found = shared_deltas(self, epsilons, digits) if len(epsilons) > 1 else {}
+        found = told_again(self, self.lines.get(self.product), epsilons, digits)
+        left = [at for at in epsilons if at not in found]
+        found |= shared_deltas(self, left, digits) if len(left) > 1 else {}
         for at in asked_alone(epsilons, found, digits, self.patient):
             found[at] = self.delta(at, digits)
         return [found.get(at) or self.total_variation for at in epsilons]
@@ -178,9 +183,8 @@ class ContourProfile(Profile):
 
     def on_line(self, plan: Plan, epsilon: Real) -> Enclosure:
         """Delta from one line, however wide."""
-        with precision(plan.bits):
-            (terms,) = self.line(plan).terms([ball(epsilon)], self.repeat)
-            return balls.to_enclosure(terms.enclosure(), self.method).within(_ZERO, _ONE)
+        (found,) = on_line(self, plan, [epsilon])
+        return found
 
     def _affordable(self, epsilon: Real, digits: int, best: Enclosure) -> Enclosure:
         """What the allowed work gives when the digits asked for are out of reach."""
@@ -383,18 +387,3 @@ class ContourProfile(Profile):
             if upper < math.inf:
                 return Enclosure(_ZERO, max(upper, _ZERO), "Rényi bound")
         return _NO_ANSWER
-
-
-def guarded(
-    solve: Callable[[], Enclosure], trivial: Enclosure, short: str = "no contour was found"
-) -> Enclosure:
-    """The answer within ``trivial``: all that is left of parameters that cannot be planned with."""
-    reason = "the parameters are too extreme to plan with floats"
-    try:
-        with np.errstate(all="ignore"):  # infinities and NaN in float planning are handled there
-            return trivial.meet(solve())
-    except TooExpensive as error:
-        reason = str(error)
-    except (ArithmeticError, ValueError):
-        pass
-    return trivial.short(f"{short}: {reason}")

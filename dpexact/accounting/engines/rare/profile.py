@@ -9,7 +9,8 @@ from fractions import Fraction
 from typing import Final
 
 from dpexact import balls, reals
-from dpexact.accounting.engines.contour.profile import ContourProfile, guarded
+from dpexact.accounting.engines.contour.planning import guarded
+from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.engines.rare.added import added_bound
 from dpexact.accounting.engines.rare.estimate import (
     about,

@@ -277,3 +277,20 @@ def test_epsilons_as_floats_are_outward(mechanism):
         assert low <= true.lower or mechanism == "zcdp(1/10)"
         assert true.upper <= high
         assert high - low <= 1e-14 * high or mechanism == "zcdp(1/10)"
+
+
+def test_the_last_line_tells_neighbours_and_no_more_than_it_knows(monkeypatch):
+    """Of the digits that it was planned for, where delta is not below what it was planned for."""
+    factors = ((remove(rational(1), rational(Fraction(1, 100))), 1000),)
+    profile, built, line = contours.engine(factors), [], ContourProfile.line
+    apart = contours.engine(factors).delta(rational(Fraction(19, 10)), 12)
+    monkeypatch.setattr(
+        ContourProfile, "line", lambda self, plan: built.append(plan) or line(self, plan)
+    )
+    first = profile.delta(rational(2), 8)
+    assert first.digits >= 8 and len(built) == 1
+    again, near = profile.deltas([rational(2), rational(Fraction(19, 10))], 8)
+    assert near.digits >= 8 and again.digits >= 8 and len(built) == 1
+    assert near.overlaps(apart)
+    assert profile.delta(rational(2), 12).digits >= 12 and len(built) == 2
+    assert profile.delta(rational(4), 12).digits >= 12 and len(built) == 3
