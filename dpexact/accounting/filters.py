@@ -9,6 +9,7 @@ guarantee that the budget names, however steps were chosen, and whenever it stop
 - ``renyi``: costs are divergences at one order, a run is ``(alpha, B)``-RDP (Feldman, Zrnic 2021);
 - ``zcdp``: costs ``rho_t``, a run is ``B``-zCDP (the last at every order).
 
+A bounded range costs what it guarantees: ``eps``-DP, ``eps^2/8``-zCDP (``docs/theory/selection.md``).
 Statements and proofs stand in ``docs/theory/filters.md``. Of other profiles, as those of samples,
 no such sum is a filter.
 """
@@ -30,6 +31,7 @@ from dpexact.accounting.classic.composition import largest_loss
 from dpexact.accounting.classic.orders import renyi_epsilon
 from dpexact.accounting.classic.zcdp import total_zcdp
 from dpexact.accounting.composition import Composition
+from dpexact.accounting.profiles import of_ranges
 from dpexact.accounting.queries import epsilon_answer
 from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.accounting.standing import from_above
@@ -100,8 +102,9 @@ def _of_order(order: Real, budget: Real) -> _Scale:
 
 
 def _largest_loss(step: Mechanism) -> Real | Enclosure:
-    exact = largest_loss(step)
-    return _divergence(None, step) if exact is None else exact
+    pure, _ = of_ranges(step)
+    exact = largest_loss(pure)
+    return enclose_renyi(pure, None, DIGITS, "both") if exact is None else exact
 
 
 def _mu_squared(step: Mechanism) -> Real:
@@ -115,7 +118,7 @@ def _mu_squared(step: Mechanism) -> Real:
 
 
 def _rho(step: Mechanism) -> Real:
-    found, infinite = total_zcdp(step)
+    found, infinite = total_zcdp(of_ranges(step)[1])
     if infinite.masses:
         raise UnsupportedMechanism(f"step: {step} may reveal everything, and has no zCDP")
     if found.xi.fraction != 0:
@@ -123,8 +126,8 @@ def _rho(step: Mechanism) -> Real:
     return found.rho
 
 
-def _divergence(order: Real | None, step: Mechanism) -> Enclosure:
-    return enclose_renyi(step, order, DIGITS, "both")
+def _divergence(order: Real, step: Mechanism) -> Enclosure:
+    return enclose_renyi(of_ranges(step)[1], order, DIGITS, "both")
 
 
 def _kept(order: Real, budget: Real, delta: Real, digits: int) -> Enclosure:

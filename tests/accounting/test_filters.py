@@ -52,6 +52,8 @@ def test_gaussian_steps_are_admitted_as_exact_sums_say(sigmas, mu):
         ("zcdp(1/2)", "gaussian(2)", 4),
         ("zcdp(1)", "pure_dp(1) * discrete_gaussian(1)", 1),
         ("zcdp(1/2)", "poisson(pure_dp(1), 1)", 1),
+        ("pure_dp(3)", "adaptive(bounded_range(1) * pure_dp(1/2))", 2),
+        ("zcdp(1/4)", "bounded_range(1)", 2),
     ],
 )
 def test_a_budget_is_used_up_exactly(budget, step, times):
@@ -69,6 +71,12 @@ def test_equal_numbers_that_nobody_recognises_are_refused():
     assert chosen.fits("pure_dp(sqrt(2)) * pure_dp(sqrt(3))") is Ternary.UNDECIDED
     assert chosen.spend("pure_dp(sqrt(2)) * pure_dp(sqrt(3))") is False
     assert chosen.spent.upper == 0
+
+
+def test_a_bounded_range_costs_its_zcdp_at_a_renyi_order():
+    chosen = Filter.renyi(4, 1)
+    assert [chosen.spend("bounded_range(1)") for _ in range(3)] == [True, True, False]
+    assert chosen.spent.lower == chosen.spent.upper == 1
 
 
 def test_costs_without_a_closed_form_count_with_their_upper_ends():
