@@ -167,6 +167,8 @@ def _from_sympy(value: object, depth: int = 0) -> Real | None:
 
 _FUNCTIONS: Final = {"log": logarithm, "exp": exponential, "sqrt": square_root}
 _DECIMAL: Final = re.compile(r"([0-9]{1,40})(?:\.([0-9]{1,40}))?(?:[eE]([+-]?[0-9]{1,3}))?")
+#: As YAML and spreadsheets write dates, which nobody means as a difference.
+_DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _CONSTANTS: Final = {"pi": PI, "e": E}
 _OPERATORS: Final = {
     "+": operator.add,
@@ -192,6 +194,8 @@ def parse_real(text: str) -> Real:
     lowered = text.strip().lstrip("+-").lower()
     if lowered in ("nan", "inf", "infinity"):
         raise InvalidInput(f"{text.strip()} is not a finite number")
+    if _DATE.fullmatch(lowered):
+        raise InvalidInput(f"{lowered} is a date, not a number; a difference needs blanks around '-'")
     tokens = Tokens(text)
     value = read_real(tokens)
     if tokens.next.kind != "end":

@@ -45,6 +45,7 @@ from dpexact.reals import MAX_BITS, MAX_HEIGHT, PI, Real
         ("2**3^2", Fraction(512)),
         ("8/4/2", Fraction(1)),
         ("1-2-3", Fraction(-4)),
+        ("2020 - 01 - 01", Fraction(2018)),
         ("1-(2-3)", Fraction(2)),
         ("- - +3", Fraction(3)),
         ("sqrt(9/4)", Fraction(3, 2)),
