@@ -195,7 +195,9 @@ def parse_real(text: str) -> Real:
     if lowered in ("nan", "inf", "infinity"):
         raise InvalidInput(f"{text.strip()} is not a finite number")
     if _DATE.fullmatch(lowered):
-        raise InvalidInput(f"{lowered} is a date, not a number; a difference needs blanks around '-'")
+        raise InvalidInput(
+            f"{lowered} is a date, not a number; a difference needs blanks around '-'"
+        )
     tokens = Tokens(text)
     value = read_real(tokens)
     if tokens.next.kind != "end":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import os
 import secrets
@@ -10,13 +11,16 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dpexact.errors import DpexactError, InvalidInput, NotWritten
 from dpexact.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+#: Largest file that is read, in bytes.
+MAX_BYTES: Final = 64 << 20
 
 
 @contextmanager
@@ -31,9 +35,23 @@ def refusing(
         yield
     except DpexactError:
         raise
-    except (OSError, ValueError, csv.Error) as error:  # ValueError: also a NUL in the path
+    # a NUL in a path is a ValueError, links in a circle a RuntimeError
+    except (OSError, ValueError, RuntimeError, csv.Error) as error:
         reason = getattr(error, "strerror", None) or otherwise or str(error)
         raise kind(f"{what}: {reason}") from None
+
+
+def read_text(path: str | os.PathLike[str], most: int = MAX_BYTES) -> str:
+    """The text, in UTF-8, of a file of at most so many bytes; of a device no more are read.
+
+    Raises:
+        OSError, ValueError: it cannot be read, is larger, or holds something else.
+    """
+    with open(path, "rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"larger than {most} bytes")
+    return content.decode("utf-8-sig")
 
 
 def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:

@@ -99,7 +99,9 @@ def test_a_pipe_is_written_directly(tmp_path):
 def test_a_path_can_be_checked_before_the_work(tmp_path):
     check_writable(tmp_path / "report")
     assert os.listdir(tmp_path) == []
-    for path in (tmp_path, tmp_path / "absent" / "report", tmp_path / ("x" * 300), "a\0b"):
+    circle = tmp_path / "circle"
+    circle.symlink_to(circle)
+    for path in (tmp_path, tmp_path / "absent" / "report", tmp_path / ("x" * 300), "a\0b", circle):
         with pytest.raises(InvalidInput, match="cannot write") as caught:
             check_writable(path)
         assert "\n" not in str(caught.value)

@@ -9,7 +9,7 @@ guarantee that the budget names, however steps were chosen, and whenever it stop
 - ``renyi``: costs are divergences at one order, a run is ``(alpha, B)``-RDP (Feldman, Zrnic 2021);
 - ``zcdp``: costs ``rho_t``, a run is ``B``-zCDP (the last at every order).
 
-A bounded range costs what it guarantees: ``eps``-DP, ``eps^2/8``-zCDP (``docs/theory/selection.md``).
+A bounded range costs what it guarantees: ``eps``-DP and ``eps^2/8``-zCDP.
 Statements and proofs stand in ``docs/theory/filters.md``. Of other profiles, as those of samples,
 no such sum is a filter.
 """

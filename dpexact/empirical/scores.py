@@ -8,6 +8,7 @@ scores, of which the other half knows nothing.
 from __future__ import annotations
 
 import csv
+import io
 import math
 import random
 from bisect import bisect_left
@@ -21,10 +22,12 @@ from dpexact.conversion import RealLike
 from dpexact.empirical.counts import from_counts
 from dpexact.empirical.lower_bound import LowerBound
 from dpexact.errors import InvalidInput
-from dpexact.files import refusing
+from dpexact.files import read_text, refusing
 from dpexact.tokens import quoted, shorten
 
 _COLUMNS = ("score", "member")
+#: Largest file, in bytes: some ten million scores.
+_MAX_BYTES = 256 << 20
 _MEMBER = {"1": True, "true": True, "0": False, "false": False}
 
 
@@ -99,11 +102,8 @@ def read_scores(path: str | Path) -> tuple[list[Fraction], list[Fraction]]:
     """
     shown = shorten(str(path))
     sides: dict[bool, list[Fraction]] = {True: [], False: []}
-    with (
-        refusing(f"scores {shown}: cannot read the file", "it is not UTF-8 text in CSV"),
-        open(path, encoding="utf-8-sig", newline="") as file,
-    ):
-        rows = csv.DictReader(file)
+    with refusing(f"scores {shown}: cannot read the file", "it is not UTF-8 text in CSV"):
+        rows = csv.DictReader(io.StringIO(read_text(path, _MAX_BYTES), newline=""))
         if not set(_COLUMNS) <= set(rows.fieldnames or ()):
             raise InvalidInput(f"scores {shown}: line 1: expected the columns score and member")
         for row in rows:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from dpexact.conversion import real
 from dpexact.errors import InvalidInput
-from dpexact.files import refusing
+from dpexact.files import read_text, refusing
 from dpexact.mechanisms.base import mechanism_inside
 from dpexact.reals import Real, rational
 from dpexact.tokens import quoted, shorten
@@ -56,8 +56,7 @@ def _entries_in(value: object, name: str, entries: Entries) -> tuple[tuple[Any, 
 
 # --- in files -------------------------------------------------------------------------------------
 
-#: Longest file, in bytes and in rows, and longest number in it, in characters.
-MAX_FILE: Final = 64 << 20
+#: Longest file, in rows, and longest number in it, in characters.
 MAX_ROWS: Final = 200_000
 MAX_NUMBER: Final = 400
 _RATIONAL: Final = re.compile(
@@ -72,10 +71,8 @@ def rows_of_file(name: str, kind: str, columns: tuple[str, str]) -> tuple[tuple[
         InvalidInput: it cannot be read, or a line holds something else.
     """
     with refusing(f"{kind}: cannot read {shorten(name)}", "it is no text in UTF-8"):
-        if (size := Path(name).stat().st_size) > MAX_FILE:
-            raise InvalidInput(f"{kind}: {shorten(name)} has {size} bytes (limit {MAX_FILE})")
-        with open(name, encoding="utf-8-sig", newline="") as file:
-            return tuple(_rows(name, csv.reader(file), kind, columns))
+        lines = io.StringIO(read_text(name), newline="")
+        return tuple(_rows(name, csv.reader(lines), kind, columns))
 
 
 def _rows(

@@ -8,12 +8,11 @@ import json
 import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from dpexact.conversion import RealLike
 from dpexact.errors import InvalidInput
-from dpexact.files import refusing
+from dpexact.files import read_text, refusing
 from dpexact.mechanisms import Mechanism
 from dpexact.tokens import quoted, shorten
 from dpexact.training.events import Neighbours, from_dp_event
@@ -22,8 +21,6 @@ from dpexact.training.history import from_opacus_history, from_rows
 from dpexact.visible import visible
 
 COLUMNS: Final = ("sigma", "q", "steps")
-#: Largest file, in bytes: some million rows.
-MAX_BYTES: Final = 64 * 1024 * 1024
 _STATEMENT: Final = re.compile(
     r"DP-SGD performed over (\S+) examples with (\S+) examples per iteration, noise multiplier "
     r"(\S+) for (\S+) epochs (with|without) microbatching"
@@ -89,7 +86,8 @@ def read_log(
         UnsupportedMechanism: it holds an event that cannot be expressed.
     """
     name = visible(os.fspath(path))
-    text = _text(Path(path), name)
+    with refusing(f"{name}: cannot read", "not a text in UTF-8"):
+        text = read_text(path)
     try:
         if text.lstrip()[:1] in ("{", "["):
             # decimals are exact, as everywhere
@@ -108,14 +106,6 @@ def read_log(
         raise InvalidInput(f"{name}: nested too deep") from None
     except InvalidInput as error:
         raise InvalidInput(f"{name}: {error}") from None
-
-
-def _text(path: Path, name: str) -> str:
-    with refusing(f"{name}: cannot read", "not a text in UTF-8"), path.open("rb") as file:
-        content = file.read(MAX_BYTES + 1)
-        if len(content) <= MAX_BYTES:
-            return content.decode("utf-8-sig")
-    raise InvalidInput(f"{name}: cannot read: larger than {MAX_BYTES} bytes")
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import threading
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from dpexact import InvalidInput, delta, pair, parse
+from dpexact.files import MAX_BYTES
 from dpexact.mechanisms.entries import MAX_NUMBER
 from dpexact.mechanisms.finite import MAX_OUTCOMES
 
@@ -109,6 +113,22 @@ def test_files_of_something_else_are_refused(content: str, message: str, tmp_pat
     with pytest.raises(InvalidInput) as caught:
         pair(f"@{path}")
     assert message in str(caught.value)
+
+
+def test_no_more_of_a_pipe_is_read_than_of_a_file(tmp_path: Path) -> None:
+    """Its size is not known before: one endless line is no text to wait for."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def write() -> None:
+        with suppress(BrokenPipeError):
+            pipe.write_bytes(b"0" * (MAX_BYTES + 2) + b"\n")
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    with pytest.raises(InvalidInput, match=f"larger than {MAX_BYTES} bytes"):
+        pair(f"@{pipe}")
+    writer.join(10)
 
 
 @pytest.mark.slow

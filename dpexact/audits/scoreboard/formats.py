@@ -8,7 +8,6 @@ from dataclasses import asdict, fields
 from importlib.resources import files
 from itertools import groupby
 from operator import attrgetter
-from pathlib import Path
 from typing import Any, Final
 
 from dpexact.audits.reports.markdown_report import inert, tabulated
@@ -16,7 +15,7 @@ from dpexact.audits.reports.templates import templates
 from dpexact.audits.scoreboard.rows import Row, Scoreboard
 from dpexact.comparison import GUILTY
 from dpexact.errors import InvalidInput
-from dpexact.files import refusing
+from dpexact.files import read_text, refusing
 from dpexact.visible import visible
 
 
@@ -127,6 +126,6 @@ def read_scoreboard(path: str | os.PathLike[str]) -> Scoreboard:
     shown = visible(os.fspath(path))
     try:
         with refusing("cannot read the file", "not UTF-8 text"):
-            return of_json(Path(path).read_text("utf-8"))
+            return of_json(read_text(path))
     except InvalidInput as error:
         raise InvalidInput(f"scoreboard {shown}: {error}") from None

@@ -29,7 +29,7 @@ from dpexact.audits.claims import ARGUMENTS, Quantity, argument_in, mechanism_in
 from dpexact.audits.records import unknown_key
 from dpexact.audits.trees import Mapping, Scalar, Sequence, Tree, yaml_tree
 from dpexact.errors import InvalidInput
-from dpexact.files import refusing
+from dpexact.files import read_text, refusing
 from dpexact.mechanisms import Mechanism
 from dpexact.reals import Real
 from dpexact.tokens import unknown
@@ -90,7 +90,7 @@ def load(name: str) -> Workload:
     shown = visible(name)
     try:
         with refusing("cannot read the file", "not UTF-8 text"):
-            text = path.read_text("utf-8-sig")
+            text = read_text(path)
         fields = _fields(yaml_tree(text), ("description", "cases"), "cases")
         groups = _list(fields["cases"])
         unique = dict.fromkeys(case for group in groups for case in _cases(group))
