@@ -22,6 +22,7 @@ from dpexact.enclosure import Enclosure
 from dpexact.mechanisms import GDP, ApproxDP, Gaussian, Mechanism, PureDP
 from dpexact.mechanisms.base import shown
 from dpexact.reals import ZERO, Real, square_root
+from dpexact.ternary import Order
 
 #: Its files, each after those that it requires.
 LIBRARY: Final = ("Finite", "Response", "Sampling", "Gaussian")
@@ -95,6 +96,12 @@ def theorem(
     question = Question(quantity, at)
     steps = mechanism.steps()
     if all(isinstance(step, ApproxDP | PureDP) for step in steps):
+        infinite = Composition.of(steps.items()).beside
+        if quantity == "epsilon" and infinite.order(at, digits) is Order.EQUAL:
+            raise NoCertificate(
+                f"no theorem: delta = {at} is attained at the largest loss, and the intervals of "
+                "Coq tell no equality"
+            )
         return _responses(shown(mechanism), steps, question, ends, digits)
     if all(isinstance(step, GDP | Gaussian) for step in steps):
         total = Composition.of(steps.items()).mu_squared

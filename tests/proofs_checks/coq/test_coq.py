@@ -200,6 +200,16 @@ def test_theorems_do_not_speak_of_other_quantities():
         theorem(dpexact.parse("gdp(1)"), "renyi", real(2), dpexact.delta("gdp(1)", 1), 3)
 
 
+@pytest.mark.parametrize(
+    ("expr", "at"), [("pure_dp(1)^3", "0"), ("approx_dp(1, 1/10)^2", "19/100")]
+)
+def test_an_epsilon_at_the_mass_of_infinite_loss_is_refused(expr, at):
+    """Delta is that mass from the largest loss on: an equality."""
+    with pytest.raises(NoCertificate, match="tell no equality"):
+        answered(expr, "epsilon", at, 6)
+    answered(expr, "epsilon", f"{at} + 1e-9", 6)
+
+
 # --- coqc ----------------------------------------------------------------------------------------
 
 
