@@ -78,6 +78,19 @@ def test_a_job_of_actions_is_told(place):
     assert "1 certified wrong" in summary.read_text()
 
 
+def test_nothing_in_a_claims_file_commands_a_job_of_actions(place):
+    source = "::stop-commands::word"
+    (place / "claims.csv").write_text(
+        f"mechanism,claims,epsilon,delta,kind,source\npure_dp(1),epsilon,0.5,0,upper,{source}\n"
+    )
+    lines = run("claims.csv", "-v", GITHUB_ACTIONS="true").output.splitlines()
+    first, word = lines[0].removeprefix("::").split("::")
+    assert first == "stop-commands"
+    (there,) = (n for n, line in enumerate(lines) if line.strip() == source)
+    assert there < lines.index(f"::{word}::")
+    assert all("::error" not in line for line in lines[: lines.index(f"::{word}::")])
+
+
 def test_a_summary_that_fails_changes_no_outcome(place):
     result = run("right.csv", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(place))
     assert result.exit_code == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -99,6 +100,7 @@ class Judging:
         """Judge ``claims``, print the report and write its files."""
         from dpexact.audits.cluster import cluster
         from dpexact.audits.reports import JsonLines, print_report, write
+        from dpexact.audits.reports.github_actions import no_commands
         from dpexact.audits.reports.wording import expectation_sentence
         from dpexact.audits.runner import audit
         from dpexact.progress import progress_bar
@@ -124,7 +126,8 @@ class Judging:
                 lines.end(report)
         for form, path in self._paths.items():
             write(report, form, path)
-        print_report(report, verbose=self._options["verbose"])
+        with no_commands(os.environ, click.echo):
+            print_report(report, verbose=self._options["verbose"])
         tell_actions(report)
         if self._certificate is not None:
             certify_audit(self._certificate, report)

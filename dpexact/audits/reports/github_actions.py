@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Final
 
 from dpexact.audits.reports.markdown_report import to_markdown
@@ -24,6 +26,23 @@ LARGEST: Final = 1_000_000
 def in_actions(environment: Mapping[str, str]) -> bool:
     """Whether ``environment`` is that of a job of GitHub Actions."""
     return environment.get("GITHUB_ACTIONS") == "true"
+
+
+@contextmanager
+def no_commands(environment: Mapping[str, str], tell: Callable[[str], object]) -> Iterator[None]:
+    """What is printed inside commands nothing, in a job of Actions, which reads all output.
+
+    A source in a claims file may begin with ``::``, or hold ``##[``.
+    """
+    if not in_actions(environment):
+        yield
+        return
+    word = secrets.token_hex(16)
+    tell(f"::stop-commands::{word}")
+    try:
+        yield
+    finally:
+        tell(f"::{word}::")
 
 
 def workflow_commands(report: Report) -> Iterator[str]:
