@@ -1970,11 +1970,18 @@ class Guarantees:
             return (gap.lo > 0) - (gap.hi < 0)
 
         low = high = Fraction(1)
-        while side(low) >= 0:
+        near = Fraction(1, 1 << (a.bits + 16))
+        while low > near and side(low) >= 0:
             low = low / 2
-        while side(high) <= 0:
-            high = high * 2
-        low, high = crossing(side, low, high, a.bits + 16)
+        sign = side(low)
+        if not sign:
+            raise Undecided("the bits do not tell the best order")
+        if sign > 0:  # delta is next to 1, its value at 0
+            low, high = Fraction(0), low
+        else:
+            while side(high) <= 0:
+                high = high * 2
+            low, high = crossing(side, low, high, a.bits + 16)
         least, most = (-(rho * end * end) - log(end + 1) for end in (a.exact(high), a.exact(low)))
         return a.make(least.lo, most.hi)
 

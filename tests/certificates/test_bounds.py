@@ -279,6 +279,27 @@ def test_what_cannot_exist_or_has_no_route_is_refused(tree, error, reason, monke
         read()
 
 
+@pytest.mark.parametrize("xi", [3, 30, 60, 90, 10**3000])
+def test_a_delta_next_to_1_is_bounded_without_its_best_order(xi, monkeypatch):
+    """That order is about ``e^-xi``; halving until there took minutes."""
+    asked = []
+    log = standard.log
+    monkeypatch.setattr(standard, "log", lambda x: asked.append(x) or log(x))
+
+    def delta(bits):
+        a = Arithmetic(bits)
+        return standard.Guarantees({json.dumps(["zcdp", str(xi), "1/10"]): 1}, a).delta(
+            standard.Point(a, standard.exp(a.exact(1)), a.exact(1))
+        )
+
+    coarse = delta(64)
+    assert 0 <= coarse.hi - coarse.lo < Fraction(1, 2**60)
+    assert len(asked) < 500
+    if xi < 100:
+        fine = delta(400)
+        assert coarse.lo <= fine.lo <= fine.hi <= coarse.hi
+
+
 @pytest.mark.parametrize(
     "step",
     [
