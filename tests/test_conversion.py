@@ -172,6 +172,7 @@ REFUSED: list[tuple[Any, str]] = [
     (mpf("nan"), "not a finite number"),
     (mpf("inf"), "not a finite number"),
     ("nan", "not a finite number"),
+    ("2020-01-01 ", "2020-01-01 is a date, not a number"),
     ("-inf", "not a finite number"),
     (" +Infinity", "not a finite number"),
     ("1+NaN", "not a finite number"),
