@@ -977,6 +977,8 @@ def _weights(decay: Interval, last: int) -> tuple[list[Interval], Interval]:
     for _ in range(last + 1):
         weights.append(weight)
         weight, ratio = weight * ratio, ratio * square
+    if ratio.hi >= 1:
+        raise Undecided("the bits do not tell that weights fall")
     # weight is the first that is left out, and the next ones fall at least by ratio
     total = reduce(lambda x, y: x + y, weights) * 2 - 1
     return weights, a.make(total.lo, total.hi + weight.hi * 2 / (1 - ratio.hi))

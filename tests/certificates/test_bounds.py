@@ -229,6 +229,7 @@ def test_which_statements_are_about_bounds(text, expected):
         (["repeat", ["poisson", ["truncated_laplace", "1", "9", "1"], HALF], "2"], Invalid, "use"),
         (["compose", ["truncated_laplace", "1", "9", "1"], ["gdp", "1"]], Invalid, "together"),
         (["truncated_discrete_gaussian", "1", "0", "1"], Invalid, "not in"),
+        (["truncated_discrete_gaussian", "9" * 99, "1", "1"], Invalid, "weights fall"),
         (["partition_selection", "1", "2"], Invalid, "domain"),
         (["group", ["partition_selection", "1", HALF], "2"], Invalid, "no route"),
         (["replace", ["threshold", ["laplace", "1", "1"], "4"]], Invalid, "no route"),
