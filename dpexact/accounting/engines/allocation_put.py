@@ -28,7 +28,7 @@ from dpexact.accounting.arrays import Floats
 from dpexact.accounting.engines.closed_form import GaussianMixedWithResponse
 from dpexact.accounting.inverted import BallProfile
 from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.accounting.pairs.sums.allocation_sums import inner_tails, strip_aliases
+from dpexact.accounting.pairs.sums.allocation_sums import inner_tails, raised, strip_aliases
 from dpexact.accounting.pairs.sums.power_sums import Rows
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import UNIT, approximate, ball, current, precision
@@ -284,9 +284,7 @@ class Transform:
 
     def _power(self, total: acb) -> acb:
         error = arb(0, self.error)
-        total += acb(error, error)
-        # where the error drowns a value, so it does its power
-        return total**self.t if total.contains(0) else (self.t * total.log()).exp()
+        return raised(total + acb(error, error), self.t)
 
     def laid(self, plan: Plan, bits: int) -> Line:
         """All that a plan asks for."""

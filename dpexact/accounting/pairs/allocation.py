@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from flint import acb, arb
 
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive
+from dpexact.accounting.pairs.sums import allocation_left as left
 from dpexact.accounting.pairs.sums import allocation_loud as loud
 from dpexact.accounting.pairs.sums.allocation_rules import Shape, log_gamma, power_of, turned
 from dpexact.accounting.pairs.sums.allocation_sums import Law, Mellin
@@ -19,6 +21,10 @@ from dpexact.kept import cached_property
 from dpexact.reals import Real
 
 _LARGE: Final = 1e100
+#: Larger powers are had from whole ones where a bound serves.
+_FEW_POWERS: Final = 6.0
+#: What a node of a ray takes for each power, over what one left of the axis takes.
+_QUICKER: Final = 1 / 6
 
 
 @dataclass(frozen=True)
@@ -83,17 +89,17 @@ class Allocation(Pair):
         """Sums over how often each variable occurs; of a record added by the transform."""
         if self.add:
             return [self.moment(float(k), current() * math.log(2)) for k in range(1, count + 1)]
-        law = Law(1 / self.sigma, self.t)
-        return [law.whole(k + 1) for k in range(1, count + 1)]
+        return Law(1 / self.sigma, self.t).wholes(count + 1)[2:]
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
         """A Mellin transform along the positive axis; of little noise bounds by one step alone."""
         least = loud.LOUDEST if self.add else loud.LEAST_RATE
         # proposes: which way; both enclose
-        coarse = accuracy <= loud.COARSE and self._little >= least
-        if not (coarse or self._is_loud(approximate(c), 0.0, accuracy)):
+        coarse = accuracy <= loud.COARSE
+        # proposes: likewise
+        if not ((coarse and self._little >= least) or self._is_loud(approximate(c), 0.0, accuracy)):
             try:
-                return self._transformed(c, accuracy)
+                return self._between(c, accuracy) if coarse else self._transformed(c, accuracy)
             except TooExpensive:
                 # proposes: likewise
                 if self._little < loud.LOUDEST:
@@ -103,8 +109,21 @@ class Allocation(Pair):
             return arb(0).union(loud.added(exact, self._square, self.t))
         return loud.moment(exact, self._square, self.t)
 
+    def _between(self, c: float | Real, accuracy: float) -> arb:
+        """Of large powers from whole ones, where that is close enough."""
+        w, exact = self._power(c)
+        # proposes: which way; both enclose
+        if w >= _FEW_POWERS and power_of(w):
+            found = Law(1 / self.sigma, self.t).between(exact)
+            # proposes: likewise
+            if found.rad() * math.exp(accuracy) < found.mid():
+                return found
+        return self._transformed(c, accuracy)
+
     def _transformed(self, c: float | Real, accuracy: float) -> arb:
-        w, _ = self._power(c)
+        w, exact = self._power(c)
+        if beside := self._rule(approximate(c), 0.0, accuracy):
+            return self._left(beside, exact, 0.0, 0)[0].real
         rule = self._shape.real(w, accuracy)
         with precision(max(rule.bits, current())):
             return self._mellin(*self._power(c)).real(rule)
@@ -114,12 +133,28 @@ class Allocation(Pair):
         if self._is_loud(c, count * step, accuracy):
             return loud.on_line(arb(c), arb(step), count, self._square, self.t)
         w, _ = self._power(c)
+        if beside := self._rule(c, count * step, accuracy):
+            return self._left(beside, 1 + arb(c), step, count)
         moment = self._transformed(c, 8.0).upper()
         rule = self._shape.oblique(w, count * step, accuracy)
         with precision(max(rule.bits, current())):
             line = self._mellin(*self._power(c)).line(rule, moment, step, count)
         # the transform is of E S^{w - iy}: a record removed takes the conjugates
         return line if self.add else [value.conjugate() for value in line]
+
+    def _rule(self, c: float, height: float, accuracy: float) -> left.Rule | None:
+        """One left of the axis, if there is one that is less work. Proposes: which way."""
+        if self.add or not c > -1:
+            return None
+        with suppress(TooExpensive):
+            most = self._on_ray(c, accuracy) * (1 + power_of(1 + c)) * _QUICKER
+            return left.planned(self._shape, 1 + c, height, accuracy, most)
+        return None
+
+    def _left(self, rule: left.Rule, w: arb, step: float, count: int) -> list[acb]:
+        """``E S^{w + i n step}``."""
+        with precision(max(rule.bits, current())):
+            return left.Left(Law(1 / self.sigma, self.t), rule).line(w, arb(step), count)
 
     def decayed(self, c: float, u: float, accuracy: float) -> arb:
         """By a ray beyond the imaginary axis, the one that bounds best."""
@@ -149,17 +184,28 @@ class Allocation(Pair):
 
         return log_bound
 
+    def _height(self, accuracy: float) -> float:
+        """About where lines end."""
+        return math.sqrt(2 * accuracy * self.t) / self._shape.a + accuracy
+
+    def _on_ray(self, c: float, accuracy: float) -> float:
+        """About how many nodes a ray has."""
+        k = power_of(-c if self.add else 1 + c)
+        return self._height(accuracy) * (accuracy / 2.5 + 8 + k * self._shape.a**2) / 6
+
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
-        """Powers of a series: the nodes of a ray are many, but not so for each of the line's."""
-        w = -c if self.add else 1 + c
-        k, shape = power_of(w), self._shape
+        """Powers of a series: the nodes of a ray are many, but not so for each of the line's.
+
+        Left of the axis there are two for each.
+        """
         if self._is_loud(c, accuracy, accuracy):
             return 1, 0.0
-        height = math.sqrt(2 * accuracy * self.t) / shape.a + accuracy
-        nodes = height * (accuracy / 2.5 + 8 + k * shape.a**2) / 6
+        k = power_of(-c if self.add else 1 + c)
         # proposes: the price; of so little noise powers take thousands of bits
         dear = loud.DEAR if self._little >= loud.LOUDEST else 1.0
-        return int(dear * nodes * (40 + k * k) / 400), 0.0
+        cost = dear * self._on_ray(c, accuracy) * (40 + k * k) / 400
+        rule = self._rule(c, self._height(accuracy), accuracy)
+        return int(cost if rule is None else min(cost, 2 * rule.nodes)), 0.0
 
     # --- what is not known here -------------------------------------------------------------------
 

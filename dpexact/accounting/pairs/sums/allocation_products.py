@@ -60,28 +60,33 @@ class Fixed:
 def power(series: Sequence[Ball], t: int, k: int) -> Ball:
     """The coefficient of ``x^k`` in the ``t``-th power of a series with a constant term.
 
-    By ``n f_0 h_n = sum_i (i (t + 1) - n) f_i h_{n-i}``, of which all terms are positive if the
-    coefficients are and ``k <= t``; else, or if ``f_0`` may be 0, by repeated squaring.
-    Proposes: how it is computed; which coefficient, the caller says.
+    Proposes: which one, the caller says.
     """
-    if k == 0:
-        return series[0] ** t
     if k == 1:
         return t * series[1] * series[0] ** (t - 1)
+    return powers(series, t, k)[k]
+
+
+def powers(series: Sequence[Ball], t: int, k: int) -> list[Ball]:
+    """The coefficients up to that of ``x^k``.
+
+    By ``n f_0 h_n = sum_i (i (t + 1) - n) f_i h_{n-i}``, of which all terms are positive if the
+    coefficients are and ``k <= t``; else, or if ``f_0`` may be 0, by repeated squaring.
+    Proposes: how they are computed; which, the caller says.
+    """
     if k > t or series[0].contains(0):
         return _squared(series, t, k)
-    start = series[0] ** t
     ratios = [f / series[0] for f in series]
-    found = [start]
+    found = [series[0] ** t]
     for n in range(1, k + 1):
         total = 0
         for i in range(1, n + 1):
             total = total + (i * (t + 1) - n) * (ratios[i] * found[n - i])
         found.append(total / n)
-    return found[k]
+    return found
 
 
-def _squared(series: Sequence[Ball], t: int, k: int) -> Ball:
+def _squared(series: Sequence[Ball], t: int, k: int) -> list[Ball]:
     """The same by repeated squaring. Proposes: where to cut; lower coefficients need no more."""
     base = acb_poly(list(series[: k + 1]))
     result = acb_poly([1])
@@ -90,9 +95,9 @@ def _squared(series: Sequence[Ball], t: int, k: int) -> Ball:
             result = (result * base).truncate(k + 1)
         base = (base * base).truncate(k + 1)
         t >>= 1
-    coefficients = result.coeffs()
-    value = coefficients[k] if len(coefficients) > k else acb(0)
-    return value.real if isinstance(series[0], arb) else value
+    found = result.coeffs()
+    found += [acb(0)] * (k + 1 - len(found))
+    return [value.real for value in found] if isinstance(series[0], arb) else found
 
 
 def turned_sums(weights: list[acb], turn: arb, count: int) -> list[acb]:

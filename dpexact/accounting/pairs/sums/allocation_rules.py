@@ -18,6 +18,7 @@ from flint import arb
 
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.pair import Jet, TooExpensive
+from dpexact.accounting.pairs.sums.whole_powers import WholePowers
 from dpexact.kept import cached_property
 
 #: The largest power of ``S`` in a moment, and the most nodes of a ray.
@@ -33,6 +34,8 @@ _GRID: Final = 0.2
 _MOST_POINTS: Final = 100_000_000
 _DEPTH: Final = 45.0
 _FIRST_POWERS: Final = 12
+#: Corners of less noise lie between few powers.
+_CORNERED: Final = 0.6
 #: Orders beyond this have points of their own around the peak.
 _WIDE: Final = 30.0
 #: Angles below a ray to which it is turned to bound the aliases from there.
@@ -124,7 +127,7 @@ class Shape:
 
     # --- the table of log G_n on the positive axis ------------------------------------------------
 
-    def _log_phi(self, points: Floats) -> Floats:
+    def log_phi(self, points: Floats) -> Floats:
         """``log E exp(-e^v Y)``."""
         low = -9.5 - max(0.0, float(points.max())) / self.a
         spacing = min(0.12, 0.5 / self.a)
@@ -153,10 +156,10 @@ class Shape:
         z = v - math.log(self.t)
         if stride:
             size = every * len(v)
-            phi = self._log_phi(z[0] + square / stride * np.arange(size + stride * powers))
+            phi = self.log_phi(z[0] + square / stride * np.arange(size + stride * powers))
             logs = np.stack([phi[i * stride : i * stride + size : every] for i in j], axis=1)
         else:
-            logs = self._log_phi((z[:, None] + square * j).ravel()).reshape(len(v), -1)
+            logs = self.log_phi((z[:, None] + square * j).ravel()).reshape(len(v), -1)
         logs = logs + square * j * (j - 1) / 2 - factorials - j * math.log(self.t)
         base = logs[:, :1]
         relative = logs[:, 1:] - base + math.log(self.t)
@@ -196,11 +199,17 @@ class Shape:
         v, rows = self._tables[powers]
         return v, rows[k if row is None else row]
 
+    @cached_property
+    def _wholes(self) -> WholePowers:
+        return WholePowers(self.a, self.t, MOST_POWERS)
+
     def moment(self, w: float) -> Jet:
         """``log E S^w``, and two derivatives with respect to ``w``."""
         if not self.a < _MOST_RATE:
             raise TooExpensive("floats do not reach to plan an allocation of so little noise")
         k = power_of(w)
+        if k > _FIRST_POWERS and self.a < _CORNERED and (found := self._wholes.moment(w)):
+            return found
         order = k - w
         if k == 0 and order > _WIDE:
             v, logs = self._narrow(order)
@@ -226,7 +235,7 @@ class Shape:
         high = math.log(order) + 3 + 9 * self.a + self.a**2 * (0.5 + order / self.t)
         while True:
             v = np.linspace(low, high, 121)
-            logs = self.t * self._log_phi(v - math.log(self.t))
+            logs = self.t * self.log_phi(v - math.log(self.t))
             values = order * v + logs
             kept = np.flatnonzero(values > values.max() - _DEPTH)
             if not len(kept):  # not a number
@@ -250,7 +259,7 @@ class Shape:
         v, logs = self._narrow(order) if k == 0 and order > _WIDE else self.table(k)
         if k == 0 and order > _WIDE:
             v = np.linspace(float(v[0]) - 3, float(v[-1]) + 2 * math.log(self.t) + 40, 400)
-            logs = self.t * self._log_phi(v - math.log(self.t))
+            logs = self.t * self.log_phi(v - math.log(self.t))
         last = float(v[-1])
         whole_logs = logs if k == 0 else self.table(k, 0)[1]
         falls = -np.gradient(whole_logs, v)
@@ -294,7 +303,7 @@ class Shape:
         lost = fine + strip.lift**2 / 2
         strip = strip._replace(spacing=spacing)
         last = first + (count + 2) * spacing * self.a / every
-        (tiny,) = self._log_phi(np.array([last - math.log(self.t)]))
+        (tiny,) = self.log_phi(np.array([last - math.log(self.t)]))
         far = self.strip(0.0, 20.0 - float(tiny), max(k, 1))
         z = last - math.log(self.t)
         heaviest = max(

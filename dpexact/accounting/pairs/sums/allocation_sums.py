@@ -19,7 +19,7 @@ from flint import acb, arb
 
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.accounting.pairs.sums.allocation_products import Fixed, power, turned_sums
+from dpexact.accounting.pairs.sums.allocation_products import Fixed, power, powers, turned_sums
 from dpexact.accounting.pairs.sums.allocation_rules import Rule, Strip
 from dpexact.balls import approximate, ball
 from dpexact.reals import Real
@@ -86,9 +86,26 @@ class Law:
 
     def whole(self, k: int) -> arb:
         """``E S^k``, a sum over how often each variable occurs [8]."""
+        return self.wholes(k)[k]
+
+    def wholes(self, k: int) -> list[arb]:
+        """``E S^0 .. E S^k`` [8]."""
         square = self.a * self.a / 2
         moments = [(square * (j * (j - 1))).exp() / arb(j + 1).gamma() for j in range(k + 1)]
-        return power(moments, self.t, k) * arb(k + 1).gamma() / arb(self.t) ** k
+        scaled = enumerate(powers(moments, self.t, k))
+        return [value * arb(n + 1).gamma() / arb(self.t) ** n for n, value in scaled]
+
+    def between(self, w: arb) -> arb:
+        """``E S^w``, ``w >= 1``, from the whole powers next to it: ``log E S^w`` is convex [8]."""
+        k = int(w.lower().floor().unique_fmpz())
+        share = w - k
+        # proposes: the power; a ball decides whether it serves
+        if not (k >= 1 and share >= 0 and share <= 1):
+            return arb.nan()
+        *_, below, low, high, above = (value.log() for value in self.wholes(k + 2))
+        most = low + share * (high - low)
+        least = arb.max(low + share * (low - below), high - (1 - share) * (above - high))
+        return least.union(most).exp()
 
     # --- nodes ------------------------------------------------------------------------------------
 
@@ -228,6 +245,12 @@ def _least(logs: Floats, size: float, j: int) -> list[int]:
         low, high = np.where(rises, low, middle), np.where(rises, middle, high)
     found: list[int] = np.rint((low + high) / 2).astype(int).tolist()
     return found
+
+
+def raised(total: acb, t: int) -> acb:
+    """A power, by a logarithm: squares would turn boxes that widen. Proposes: which branch."""
+    # where an error drowns a value, so it does its power
+    return total**t if total.contains(0) else (t * total.log()).exp()
 
 
 # --- moments --------------------------------------------------------------------------------------
