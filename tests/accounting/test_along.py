@@ -16,7 +16,13 @@ from hypothesis import strategies as st
 from dpexact import epsilon, epsilon_along, gaussian, parse, poisson
 from dpexact.accounting.along import first
 from dpexact.accounting.engines.contour import along
-from dpexact.accounting.engines.contour.along import _bound, _passed_down, epsilons_along
+from dpexact.accounting.engines.contour.along import (
+    _along,
+    _bound,
+    _passed_down,
+    _reversed,
+    epsilons_along,
+)
 from dpexact.accounting.engines.contour.inversion import Contour
 from dpexact.accounting.engines.contour.planning import Plan
 from dpexact.accounting.engines.contour.product import Product
@@ -348,6 +354,44 @@ def test_what_bounds_a_direction_is_no_less_than_it_and_decides_nothing_else(del
             assert (bound.lower, bound.method) == (0, "Rényi bound")
             assert truth.upper <= bound.upper <= 2 * truth.upper + 1
             assert _bound(way(n), Enclosure(Fraction(truth.lower), math.inf), target) is None
+
+
+def test_a_line_shows_that_the_other_direction_loses_less_where_it_does() -> None:
+    """Its sums at ``-epsilon``, and not whatever else is known of them."""
+    rows = [(rational(Fraction(n, 1000)), rational(Fraction(6 + n, 5)), 3) for n in range(1, 30)]
+    target, counts = real("1e-8"), [60, 70, 87]
+    ways = run_curve(rows, counts, "both")
+    lines: list[dict[int, Contour]] = [{}, {}]
+    removed, added = (
+        along._served(way, counts, target, 8, {}, known)
+        for way, known in zip(ways, lines, strict=True)
+    )
+    for n in counts:
+        assert removed[n].lower > added[n].upper
+        bound = _reversed(lines[0][n], removed[n], target)
+        assert bound is not None
+        assert (bound.lower, bound.upper) == (0, removed[n].lower)
+        assert _reversed(lines[1][n], added[n], target) is None
+        far = Enclosure(Fraction(100), Fraction(101))
+        assert _reversed(lines[0][n], far, target) is None  # floats say that it drowns
+    assert _reversed(None, removed[60], target) is None
+
+
+def test_steps_are_not_asked_where_more_lose_little_enough() -> None:
+    """What fewer lose, as the first one here, decides nothing."""
+    rows = [(rational(Fraction(n, 1000)), rational(Fraction(6 + n, 5)), 3) for n in range(30)]
+    rows[0] = rows[0][:2] + (40,)
+    counts, target = [40, 90, 100, 110, 127], real("1e-8")
+    (way,) = run_curve(rows, counts, "add")
+    truth = {n: way(n).epsilon(target, 6) for n in counts}
+    assert truth[40].upper == 0
+    for served in ({}, {90: 100}, {90: 100, 110: 127}):
+        levels = {n: 1.01 * float(truth[served[n]].upper) if n in served else 0.0 for n in counts}
+        others = {n: Enclosure(Fraction(level), math.inf) for n, level in levels.items()}
+        asked = _along(way, counts, others, target, 4)
+        assert sorted(asked) == [n for n in counts if n not in served]
+        for n, one in asked.items():
+            one.meet(truth[n])
 
 
 # --- the order of rows, and the verb --------------------------------------------------------------
