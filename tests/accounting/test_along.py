@@ -380,12 +380,12 @@ def test_a_line_shows_that_the_other_direction_loses_less_where_it_does() -> Non
 def test_steps_are_not_asked_where_more_lose_little_enough() -> None:
     """What fewer lose, as the first one here, decides nothing."""
     rows = [(rational(Fraction(n, 1000)), rational(Fraction(6 + n, 5)), 3) for n in range(30)]
-    rows[0] = rows[0][:2] + (40,)
-    counts, target = [40, 90, 100, 110, 127], real("1e-8")
+    rows[0] = (*rows[0][:2], 50)
+    counts, target = [50, 100, 110, 120, 137], real("1e-8")
     (way,) = run_curve(rows, counts, "add")
     truth = {n: way(n).epsilon(target, 6) for n in counts}
-    assert truth[40].upper == 0
-    for served in ({}, {90: 100}, {90: 100, 110: 127}):
+    assert truth[50].upper == 0
+    for served in ({}, {100: 110}, {100: 110, 120: 137}):
         levels = {n: 1.01 * float(truth[served[n]].upper) if n in served else 0.0 for n in counts}
         others = {n: Enclosure(Fraction(level), math.inf) for n, level in levels.items()}
         asked = _along(way, counts, others, target, 4)
