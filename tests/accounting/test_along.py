@@ -108,6 +108,40 @@ def test_bounds_of_other_beginnings_hold(noise: str, removes: bool) -> None:
             assert between.moment(1.5 * c) < between._longer.moment(1.5 * c)
 
 
+def test_a_beginning_has_bounds_of_its_own_where_it_asks_for_them() -> None:
+    """And so have those before it, its own, and none after it."""
+    way = _Way(_Cut([(rational(Fraction("0.3")), rational(2), 6)], [2, 3, 4, 6]), True)
+    way.last_alike = [0, 3, 3, 3]
+    plan = Plan(0.5, 0.25, 8, 40.0, 40.0, 160, 0, shared=True)
+    with precision(160):
+        assert _Beginning(way, 0).line(plan).product.factors
+        assert _Beginning(way, 2).line(plan)._longer is not None
+        assert _Beginning(way, 2).bounded_alone()
+        assert way.last_alike == [0, 2, 2, 3]
+        own, before = (_Beginning(way, place).line(plan) for place in (2, 1))
+    assert own._longer is None
+    assert before._longer is own
+    assert not _Beginning(way, 2).bounded_alone()
+
+
+def test_a_schedule_of_less_noise_and_larger_rates_has_few_lines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Bounds of a longer run, far heavier at its end, ended each of four lines."""
+    plans, planned = [], along._shared_plan
+    monkeypatch.setattr(along, "_shared_plan", lambda *a: plans.append(a) or planned(*a))
+    rows = [
+        (rational(Fraction(150 + k, 25_000)), rational(Fraction(3, 2) - Fraction(k, 800)), 1)
+        for k in range(600)
+    ]
+    counts = range(30, 601, 30)
+    found = epsilons_along(lambda n: run_curve(rows, n, "remove"), counts, real("1e-6"), 8)
+    assert len(plans) == 2
+    for n in (120, 360):
+        alone = run_curve(rows, [n], "remove")[0](n).epsilon(real("1e-6"), 8)
+        found[counts.index(n)].meet(alone)
+
+
 def log_of(seed: int, rows: int, times: int) -> Mechanism:
     random = Random(seed)
     return from_rows(

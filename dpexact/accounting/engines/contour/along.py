@@ -236,7 +236,13 @@ def _served(
                     line = group[0][1].line(plan)
                 if line.product is not profile.product:
                     line = profile.line(plan)
-                if answer := _on(line, profile, delta, digits, _extrapolated(roots, steps)):
+                near = _extrapolated(roots, steps)
+                answer = _on(line, profile, delta, digits, near)
+                # proposes: whether bounds of its own are worth their price
+                if answer is None and profile.bounded_alone():
+                    line = profile.line(plan)
+                    answer = _on(line, profile, delta, digits, near)
+                if answer is not None:
                     lines[steps] = line
         # proposes: another line, begun where the shared one no longer serves
         if answer is None and steps != most:
