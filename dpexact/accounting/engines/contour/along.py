@@ -160,8 +160,9 @@ def _bound(profile: Profile, other: Enclosure, delta: Real) -> Enclosure | None:
     return None
 
 
+@np.errstate(all="ignore")
 def _reversed(line: Contour | None, other: Enclosure, delta: Real) -> Enclosure | None:
-    """What the other way loses, if its line proves that this one does not lose more."""
+    """What the other direction loses, if its line proves that this one does not lose more."""
     if line is None:
         return None
     with suppress(ArithmeticError, ValueError), precision(line.plan.bits):
