@@ -5,7 +5,7 @@ Floats mean their exact binary values. Nothing is imported from the packages tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from itertools import groupby
 from operator import itemgetter
@@ -27,7 +27,11 @@ _EVERYTHING: Final = approx_dp(0, 1)
 
 
 def from_rows(
-    rows: Iterable[Sequence[RealLike]], *, figures: int | None = None, ordered: bool = False
+    rows: Iterable[Sequence[RealLike]],
+    *,
+    figures: int | None = None,
+    ordered: bool = False,
+    place: Callable[[int], str] = "row {}".format,
 ) -> Mechanism:
     """The run that consists of rows ``(sigma, q, steps)``, in whatever order.
 
@@ -35,10 +39,11 @@ def from_rows(
     clipping norm; ``q = 1`` takes every record. With ``figures`` every ``sigma`` is rounded down
     and every ``q`` up to so many significant figures, so that fewer rows differ: the run that
     results is at most as private, as delta falls with the noise and rises with the rate. Equal rows
-    are one part, or where it is to be ``ordered`` equal ones that follow each other.
+    are one part, or where it is to be ``ordered`` equal ones that follow each other. ``place`` is
+    what the row of a number is called.
 
     Raises:
-        InvalidInput: there is no step, or a number out of its domain, with the number of its row.
+        InvalidInput: there is no step, or a number out of its domain, with the place of its row.
     """
     runs: list[tuple[tuple[Real, Real], int]] = []
     digits = 0 if figures is None else integer_in(figures, "figures", 1, 100)
@@ -55,15 +60,16 @@ def from_rows(
     read_steps = _Known(lambda text: integer_in(text, "steps", 0, MAX_COUNT))
     for number, row in enumerate(rows, start=1):
         try:
-            if isinstance(row, str):  # three letters are no row
+            # three letters are no row, nor are three keys
+            if isinstance(row, str | bytes | Mapping | Set):
                 raise TypeError
             sigma, q, times = row
             runs.append(((read_noise(sigma), read_rate(q)), read_steps(times)))
         except InvalidInput as error:
-            raise InvalidInput(f"row {number}: {error}") from None
+            raise InvalidInput(f"{place(number)}: {error}") from None
         except (TypeError, ValueError):
             raise InvalidInput(
-                f"row {number}: {quoted(row)} is not accepted; must be sigma, q, steps"
+                f"{place(number)}: {quoted(row)} is not accepted; must be sigma, q, steps"
             ) from None
     if ordered:
         parts = [(key, sum(n for _, n in same)) for key, same in groupby(runs, itemgetter(0))]

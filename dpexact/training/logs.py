@@ -100,8 +100,6 @@ def read_log(
         return _read_table(text, figures, ordered)
     except json.JSONDecodeError as error:
         raise InvalidInput(f"{name}: line {error.lineno}: {error.msg}") from None
-    except csv.Error as error:
-        raise InvalidInput(f"{name}: {error}") from None
     except RecursionError:
         raise InvalidInput(f"{name}: nested too deep") from None
     except InvalidInput as error:
@@ -131,10 +129,17 @@ def _run(about: re.Match[str], sampling: Sampling) -> Mechanism:
 
 def _read_table(text: str, figures: int | None, ordered: bool) -> Mechanism:
     table = csv.reader(io.StringIO(text, newline=""))  # a line break in a cell stays in it
-    header = [name.strip().lower() for name in next(table, [])]
-    if sorted(header) != sorted(COLUMNS):
-        named = shorten(visible(", ".join(header))) or "nothing"
-        raise InvalidInput(f"the first line must name {', '.join(COLUMNS)}; it names {named}")
-    places = [header.index(name) for name in COLUMNS]
-    rows = ([row[i] for i in places] if len(row) == 3 else row for row in table if row)
-    return from_rows(rows, figures=figures, ordered=ordered)
+
+    def place(_: int) -> str:
+        return f"line {table.line_num}"
+
+    try:
+        header = [name.strip().lower() for name in next(table, [])]
+        if sorted(header) != sorted(COLUMNS):
+            named = shorten(visible(", ".join(header))) or "nothing"
+            raise InvalidInput(f"the first line must name {', '.join(COLUMNS)}; it names {named}")
+        places = [header.index(name) for name in COLUMNS]
+        rows = ([row[i] for i in places] if len(row) == 3 else row for row in table if row)
+        return from_rows(rows, figures=figures, ordered=ordered, place=place)
+    except csv.Error as error:
+        raise InvalidInput(f"{place(0)}: {error}") from None

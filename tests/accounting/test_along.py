@@ -16,7 +16,13 @@ from hypothesis import strategies as st
 from dpexact import epsilon, epsilon_along, gaussian, parse, poisson
 from dpexact.accounting.along import first
 from dpexact.accounting.engines.contour import along
-from dpexact.accounting.engines.contour.along import _bound, _passed_down, epsilons_along
+from dpexact.accounting.engines.contour.along import (
+    _along,
+    _bound,
+    _passed_down,
+    _reversed,
+    epsilons_along,
+)
 from dpexact.accounting.engines.contour.inversion import Contour
 from dpexact.accounting.engines.contour.planning import Plan
 from dpexact.accounting.engines.contour.product import Product
@@ -100,6 +106,40 @@ def test_bounds_of_other_beginnings_hold(noise: str, removes: bool) -> None:
             # what is known of a run is worth something to the others
             assert own.left_out <= between.left_out < own.start
             assert between.moment(1.5 * c) < between._longer.moment(1.5 * c)
+
+
+def test_a_beginning_has_bounds_of_its_own_where_it_asks_for_them() -> None:
+    """And so have those before it, its own, and none after it."""
+    way = _Way(_Cut([(rational(Fraction("0.3")), rational(2), 6)], [2, 3, 4, 6]), True)
+    way.last_alike = [0, 3, 3, 3]
+    plan = Plan(0.5, 0.25, 8, 40.0, 40.0, 160, 0, shared=True)
+    with precision(160):
+        assert _Beginning(way, 0).line(plan).product.factors
+        assert _Beginning(way, 2).line(plan)._longer is not None
+        assert _Beginning(way, 2).bounded_alone()
+        assert way.last_alike == [0, 2, 2, 3]
+        own, before = (_Beginning(way, place).line(plan) for place in (2, 1))
+    assert own._longer is None
+    assert before._longer is own
+    assert not _Beginning(way, 2).bounded_alone()
+
+
+def test_a_schedule_of_less_noise_and_larger_rates_has_few_lines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Bounds of a longer run, far heavier at its end, ended each of four lines."""
+    plans, planned = [], along._shared_plan
+    monkeypatch.setattr(along, "_shared_plan", lambda *a: plans.append(a) or planned(*a))
+    rows = [
+        (rational(Fraction(150 + k, 25_000)), rational(Fraction(3, 2) - Fraction(k, 800)), 1)
+        for k in range(600)
+    ]
+    counts = range(30, 601, 30)
+    found = epsilons_along(lambda n: run_curve(rows, n, "remove"), counts, real("1e-6"), 8)
+    assert len(plans) == 2
+    for n in (120, 360):
+        alone = run_curve(rows, [n], "remove")[0](n).epsilon(real("1e-6"), 8)
+        found[counts.index(n)].meet(alone)
 
 
 def log_of(seed: int, rows: int, times: int) -> Mechanism:
@@ -348,6 +388,44 @@ def test_what_bounds_a_direction_is_no_less_than_it_and_decides_nothing_else(del
             assert (bound.lower, bound.method) == (0, "Rényi bound")
             assert truth.upper <= bound.upper <= 2 * truth.upper + 1
             assert _bound(way(n), Enclosure(Fraction(truth.lower), math.inf), target) is None
+
+
+def test_a_line_shows_that_the_other_direction_loses_less_where_it_does() -> None:
+    """Its sums at ``-epsilon``, and not whatever else is known of them."""
+    rows = [(rational(Fraction(n, 1000)), rational(Fraction(6 + n, 5)), 3) for n in range(1, 30)]
+    target, counts = real("1e-8"), [60, 70, 87]
+    ways = run_curve(rows, counts, "both")
+    lines: list[dict[int, Contour]] = [{}, {}]
+    removed, added = (
+        along._served(way, counts, target, 8, {}, known)
+        for way, known in zip(ways, lines, strict=True)
+    )
+    for n in counts:
+        assert removed[n].lower > added[n].upper
+        bound = _reversed(lines[0][n], removed[n], target)
+        assert bound is not None
+        assert (bound.lower, bound.upper) == (0, removed[n].lower)
+        assert _reversed(lines[1][n], added[n], target) is None
+        far = Enclosure(Fraction(100), Fraction(101))
+        assert _reversed(lines[0][n], far, target) is None  # floats say that it drowns
+    assert _reversed(None, removed[60], target) is None
+
+
+def test_steps_are_not_asked_where_more_lose_little_enough() -> None:
+    """What fewer lose, as the first one here, decides nothing."""
+    rows = [(rational(Fraction(n, 1000)), rational(Fraction(6 + n, 5)), 3) for n in range(30)]
+    rows[0] = (*rows[0][:2], 50)
+    counts, target = [50, 100, 110, 120, 137], real("1e-8")
+    (way,) = run_curve(rows, counts, "add")
+    truth = {n: way(n).epsilon(target, 6) for n in counts}
+    assert truth[50].upper == 0
+    for served in ({}, {100: 110}, {100: 110, 120: 137}):
+        levels = {n: 1.01 * float(truth[served[n]].upper) if n in served else 0.0 for n in counts}
+        others = {n: Enclosure(Fraction(level), math.inf) for n, level in levels.items()}
+        asked = _along(way, counts, others, target, 4)
+        assert sorted(asked) == [n for n in counts if n not in served]
+        for n, one in asked.items():
+            one.meet(truth[n])
 
 
 # --- the order of rows, and the verb --------------------------------------------------------------

@@ -54,6 +54,14 @@ def test_a_killed_worker_loses_nothing(local):
     assert [worker.pid for worker in local.workers.values()] != pids
 
 
+@pytest.mark.slow
+def test_tasks_are_not_named_by_what_is_in_them(local):
+    """Such names took ten times as long as to send the tasks; equal ones are one."""
+    with executor_of(local.scheduler_address) as executor:
+        one, other = (executor.submit(os.urandom, 8) for _ in range(2))
+        assert one.result() != other.result()
+
+
 def test_no_scheduler(monkeypatch):
     monkeypatch.setattr(cluster, "PATIENCE", 0.5)
     with (

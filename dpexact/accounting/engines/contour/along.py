@@ -58,8 +58,8 @@ _SPARE_BITS: Final = 16
 _NEIGHBOURS: Final = 5
 #: How accurate moments are in what bounds one direction.
 _COARSE: Final = 3.0
-#: By what factor one direction is below the other where floats say so.
-_CLEARLY: Final = 1.003
+#: Errors are so small, as a power of e, where a line is asked about the other direction too.
+_MUCH_LESS: Final = 6.0
 #: How many times as many steps lose about as much.
 _BESIDE: Final = 1.5
 
@@ -112,29 +112,38 @@ def _in_all(
     What a ``second`` way says is kept for fewer steps, and first roots.
     """
     way, *others = (cache(way) for way in ways)
-    found = _served(way, counts, delta, digits, roots, lambda done: told(done, len(ways)))
+    lines: dict[int, Contour] = {}
+    found = _served(way, counts, delta, digits, roots, lines, lambda n: told(n, len(ways)))
     for other in others:
         told(len(found), len(ways))
-        second |= _asked_less(other, found, second, delta, digits)
+        second |= _asked_less(other, found, second, lines, delta, digits)
         found = {n: found[n].larger(second[n]) for n in found}
     told(len(found) * len(ways), len(ways))
     return found
 
 
 def _asked_less(
-    way: Way, found: dict[int, Enclosure], known: dict[int, Enclosure], delta: Real, digits: int
+    way: Way,
+    found: dict[int, Enclosure],
+    known: dict[int, Enclosure],
+    lines: dict[int, Contour],
+    delta: Real,
+    digits: int,
 ) -> dict[int, Enclosure]:
-    """What a second way says, if it is not at most what is ``found``; more steps are ``known``."""
+    """What a second way says, if it is not at most what is ``found`` by ``lines`` of the first.
+
+    Of more steps it is ``known``.
+    """
     counts, least = sorted(found), min(digits, GLANCE)
     second = _passed_down(dict.fromkeys(counts, _NOTHING) | known)
     for n in reversed(counts):
-        if second[n].upper > found[n].lower and (bound := _bound(way(n), found[n], delta)):
-            second = _passed_down(second | {n: bound})
-    for needed, few in ((least, True), (least, False), (digits, False)):
+        if second[n].upper > found[n].lower:
+            bound = _bound(way(n), found[n], delta) or _reversed(lines.get(n), found[n], delta)
+            second = _passed_down(second | {n: bound} if bound else second)
+    for needed in (least, digits):
         close = [n for n in counts if second[n].upper > found[n].lower]
         close = [n for n in close if second[n].digits < needed]
-        asked = _deciding(way, close, found, delta) if few else close
-        second = _passed_down(second | _along(way, asked, delta, needed))
+        second = _passed_down(second | _along(way, close, found, delta, needed))
     return second
 
 
@@ -151,6 +160,20 @@ def _bound(profile: Profile, other: Enclosure, delta: Real) -> Enclosure | None:
     return None
 
 
+@np.errstate(all="ignore")
+def _reversed(line: Contour | None, other: Enclosure, delta: Real) -> Enclosure | None:
+    """What the other direction loses, if its line proves that this one does not lose more."""
+    if line is None:
+        return None
+    with suppress(ArithmeticError, ValueError), precision(line.plan.bits):
+        at, target = ball(Fraction(other.lower)), ball(delta)
+        off = line.start.log() + (1 + line.plan.abscissa) * at - line.plan.accuracy
+        # proposes: whether it is worth its price, by about what the sum over its nodes is off
+        if off < target.log() - _MUCH_LESS and line.reversed(at) <= target:
+            return Enclosure(Fraction(0), other.lower, other.method)
+    return None
+
+
 def _passed_down(found: dict[int, Enclosure]) -> dict[int, Enclosure]:
     """What is known of each number of steps: what bounds more steps bounds fewer."""
     bound = _NOTHING
@@ -162,31 +185,20 @@ def _passed_down(found: dict[int, Enclosure]) -> dict[int, Enclosure]:
     return found
 
 
-@np.errstate(all="ignore")
-def _deciding(
-    way: Way, counts: Sequence[int], found: dict[int, Enclosure], delta: Real
-) -> list[int]:
-    """Proposes: few numbers of steps of which answers are likely to decide all others."""
-    chosen: list[int] = []
-    bound = math.inf
-    for n in reversed(counts):
-        if bound > float(found[n].lower):
-            bound, profile = math.inf, way(n)
-            with suppress(ArithmeticError, ValueError):
-                if isinstance(profile, ContourProfile):
-                    bound = _CLEARLY * _near(profile, profile.log_delta(delta))
-            chosen.append(n)
-    return chosen[::-1]
+def _along(
+    way: Way, counts: Sequence[int], others: dict[int, Enclosure], delta: Real, digits: int
+) -> dict[int, Enclosure]:
+    """In one way, at numbers of steps that rise, but where more lose less than ``others`` here."""
 
+    def decided(found: dict[int, Enclosure], steps: int) -> bool:
+        return any(n >= steps and one.upper <= others[steps].lower for n, one in found.items())
 
-def _along(way: Way, counts: Sequence[int], delta: Real, digits: int) -> dict[int, Enclosure]:
-    """In one way, at numbers of steps that rise."""
     found: dict[int, Enclosure] = {}
     roots: _Roots = {}
-    while left := [n for n in counts if n not in found]:
+    while left := [n for n in counts if n not in found and not decided(found, n)]:
         # proposes: who shares a line
         group = [n for n in left if n * _LESS_SPREAD > left[-1]]
-        found |= _served(way, group, delta, digits, roots)
+        found |= _served(way, group, delta, digits, roots, {}, decided=decided)
     return found
 
 
@@ -196,12 +208,15 @@ def _served(
     delta: Real,
     digits: int,
     roots: _Roots,
-    told: Callable[[int], None] | None = None,
+    lines: dict[int, Contour],
+    told: Callable[[int], None] = lambda done: None,
+    decided: Callable[[dict[int, Enclosure], int], bool] = lambda found, n: False,
 ) -> dict[int, Enclosure]:
     """In one way, from the most of some numbers of steps on, as far as one line serves.
 
     Where few steps are saddle points mislead, and what more steps lose does not: ``roots`` of
-    these tell others.
+    these tell others. Numbers of steps that are ``decided`` by what is found are left out, and
+    ``lines`` those that answered.
     """
     left = [(n, p) for n in counts if isinstance(p := way(n), ContourProfile)]
     asked = {n for n, _ in left}
@@ -213,6 +228,8 @@ def _served(
     plan, group = _shared_plan(alike, roots, delta, digits)
     line: Contour | None = None
     for steps, profile in reversed(group):
+        if decided(found, steps):
+            continue
         answer = None
         if plan is not None:
             with suppress(ArithmeticError, ValueError), precision(plan.bits):
@@ -220,7 +237,14 @@ def _served(
                     line = group[0][1].line(plan)
                 if line.product is not profile.product:
                     line = profile.line(plan)
-                answer = _on(line, profile, delta, digits, _extrapolated(roots, steps))
+                near = _extrapolated(roots, steps)
+                answer = _on(line, profile, delta, digits, near)
+                # proposes: whether bounds of its own are worth their price
+                if answer is None and profile.bounded_alone():
+                    line = profile.line(plan)
+                    answer = _on(line, profile, delta, digits, near)
+                if answer is not None:
+                    lines[steps] = line
         # proposes: another line, begun where the shared one no longer serves
         if answer is None and steps != most:
             break
@@ -234,8 +258,7 @@ def _served(
         # proposes: where to begin beyond what is solved
         if root > 0:
             roots[steps] = root
-        if told is not None:
-            told(len(found))
+        told(len(found))
     return found
 
 

@@ -110,6 +110,10 @@ class ContourProfile(Profile):
         self.lines[self.product] = found = Contour(self.product, plan)
         return found
 
+    def bounded_alone(self) -> bool:
+        """Whether lines have bounds of others, which are its own from now on. Proposes: bounds."""
+        return False
+
     # --- the questions ----------------------------------------------------------------------------
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:

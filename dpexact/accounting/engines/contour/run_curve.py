@@ -176,6 +176,15 @@ class _Beginning(ContourProfile):
             known[self._place] = found
         return found
 
+    def bounded_alone(self) -> bool:
+        """Likewise; and beginnings of this one have these."""
+        alike, place = self._way.last_alike, self._place
+        # proposes: of which others bounds are taken
+        if alike[place] == place:
+            return False
+        alike[: place + 1] = [min(last, place) for last in alike[: place + 1]]
+        return True
+
 
 class _Between(Contour):
     """The line of a run that begins with a shorter, and that a longer one begins with, or itself.

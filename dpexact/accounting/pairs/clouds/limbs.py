@@ -128,7 +128,7 @@ def _times(counts: Sequence[int], values: Digits, wide: int) -> Digits:
 def products(left: Digits, right: Digits) -> Digits:
     """The digits, then the rows and columns, of ``sum_k left[i, k] right[j, k]``."""
     (many, size), (more, other) = left.shape[:2], right.shape[:2]
-    block = max(_LEAST, _ALONE // (many * more))
+    block = min(left.shape[2], max(_LEAST, _ALONE // (many * more)))
     rows, columns = _blocks(left, block)[:, :, None], _blocks(right, block)[:, None]
     sums = np.zeros((size, other, many, more))
     together, tile = max(1, _NUMBERS // sums.size), max(1, _ALONE // (block * more))

@@ -63,6 +63,14 @@ def test_many_points_are_summed_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     assert chebyshev_sums([], [], [], [0], (2, 3), bits)[0].entries() == [0] * 6
 
 
+def test_few_points_are_no_larger_block_than_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one polynomial blocks were of thousands of points, each end of a log one of zeros."""
+    seen, blocks = [], limbs._blocks
+    monkeypatch.setattr(limbs, "_blocks", lambda x, n: seen.append((x.shape[2], n)) or blocks(x, n))
+    chebyshev_sums([1] * 90, [2] * 90, [1] * 90, [40, 90], (1, 9), 30)
+    assert seen == [(40, 40), (40, 40), (50, 50), (50, 50)]
+
+
 @pytest.mark.parametrize("bits", [57, 58, 117, 118, 178])
 def test_sums_of_many_large_numbers_have_larger_digits(bits: int) -> None:
     """Where the highest digits have no room the sum has some more."""
