@@ -170,13 +170,13 @@ class _Polygon:
         Proposes: the digits.
         """
         digits = min(digits, self.most)
+        points = {x: reals.logarithm(reals.rational(max(x, 1 / x))) for x in xs}
+        ways = {x: self.forward if x >= 1 else self.reverse for x in xs}
         found: dict[Fraction, Enclosure] = {}
-        for way, places in (
-            (self.forward, [x for x in xs if x >= 1]),
-            (self.reverse, [x for x in xs if x < 1]),
-        ):
-            points = [reals.logarithm(reals.rational(max(x, 1 / x))) for x in places]
-            found |= zip(places, way(points, digits) if points else [], strict=True)
+        for way in dict.fromkeys(ways.values()):  # of what is symmetric one, for both sides
+            asked = dict.fromkeys(points[x] for x in xs if ways[x] == way)
+            known = dict(zip(asked, way([*asked], digits), strict=True))
+            found |= {x: known[points[x]] for x in xs if ways[x] == way}
         had = [d.digits for d in found.values()]
         if short := [n for n in had if _FEWEST <= n < digits]:
             self.most = max(_SKETCH_DIGITS, *short)
