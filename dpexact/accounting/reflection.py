@@ -90,6 +90,7 @@ class Mirrored(WorseDirection):
         """Where delta of the second direction is not proved to be at most a level at a point.
 
         It decreases: if it is at most the least level of some at their least point, it is for all.
+        After some looks what is left is asked for together.
         """
         if self.is_below is None:
             return [*asked]
