@@ -44,7 +44,7 @@ def shared_epsilons(
     """
     logs = {at: log for at in deltas if (log := _log_share(profile, at)) is not None}
     found: dict[Real, Enclosure] = {}
-    if len(logs) >= _FEW:
+    if len(logs) >= max(_FEW, profile.fewest_shared):
         order = sorted(logs, key=logs.__getitem__)
         found = {at: profile.epsilon(at, digits + _ENDS) for at in (order[0], order[-1])}
         if found[order[0]].upper < math.inf and found[order[0]].lower > 0:

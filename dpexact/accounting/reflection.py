@@ -26,8 +26,9 @@ from dpexact.reals import Real
 
 #: Digits of delta that mostly tell it from the target.
 _GLANCE: Final = 2
-#: So many points are looked at together, and bits of the least of them.
+#: So many points are looked at together, and how often some are; bits of the least of them.
 _TOGETHER: Final = 32
+_LOOKS: Final = 64
 _LEAST_BITS: Final = 96
 #: The direction whose pair has its laws exchanged.
 OPPOSITE: Final[dict[Direction, Direction]] = {"remove": "add", "add": "remove", "both": "both"}
@@ -89,6 +90,7 @@ class Mirrored(WorseDirection):
         """Where delta of the second direction is not proved to be at most a level at a point.
 
         It decreases: if it is at most the least level of some at their least point, it is for all.
+        After some looks what is left is asked for together.
         """
         if self.is_below is None:
             return [*asked]
@@ -96,12 +98,13 @@ class Mirrored(WorseDirection):
         order = sorted(asked, key=lambda i: balls.approximate(asked[i][0]))
         groups = [order[k : k + _TOGETHER] for k in range(0, len(order), _TOGETHER)]
         left: list[int] = []
+        tried = 0
         while groups:
-            group = groups.pop()
+            group, tried = groups.pop(), tried + 1
             at, level = map(_least, zip(*map(asked.__getitem__, group), strict=True))
             if at.fraction != 0 and self.is_below(at, level):
                 continue
-            half = len(group) // 2
+            half = len(group) // 2 if tried < _LOOKS else 0
             groups += [group[:half], group[half:]] if half else []
             left += [] if half else group
         return sorted(left)

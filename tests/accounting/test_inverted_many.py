@@ -52,6 +52,7 @@ class Exponential:
 
     infinite = InfiniteLoss()
     method = "exponential"
+    fewest_shared = 8
     asked = 0
 
     def __init__(self, width=0, wrong=1.0):

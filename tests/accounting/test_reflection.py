@@ -194,6 +194,14 @@ def test_neighbours_are_proved_together() -> None:
     assert len(calls) == 25
 
 
+def test_what_is_seldom_proved_is_not_looked_at_point_by_point() -> None:
+    found, calls = profile(parse("gaussian(1)")), []
+    ask = Mirrored(found, found, lambda *at: bool(calls.append(at)))
+    points = {i: (real(Fraction(i + 1, 100)), real(0)) for i in range(800)}
+    assert ask._unproved(points) == [*points]
+    assert len(calls) < 100
+
+
 def test_the_point_of_neighbours_is_below_all_of_them() -> None:
     roots = [reals.square_root(real(k)) for k in (2, 3)]
     assert _least(roots).fraction ** 2 < 2

@@ -6,10 +6,11 @@ Proposes: places, steps and digits; whatever they are, the values there bound it
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from itertools import pairwise
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -36,6 +37,11 @@ _GRID: Final = 64
 _CLOSER: Final = 4
 _MEANT: Final = 1e-9
 _CLEAR: Final = 1e-5
+#: What is more than is meant by that is vague, and how often pieces are halved for it.
+_VAGUE: Final = 2
+_HALVINGS: Final = 7
+#: Of the logarithms of values.
+_NOISE: Final = 4e-15
 #: Coefficients that tell how smooth it is.
 _LAST: Final = 3
 #: What a place may be off, as a multiple of what is known of that; and how near is near.
@@ -194,6 +200,20 @@ def short_between(x: Fraction, left: Fraction, right: Fraction) -> Fraction:
     return near if left < near < right else (left + right) / 2
 
 
+class Levels(NamedTuple):
+    """Some levels, their logarithms, and those of what they leave to 1."""
+
+    alphas: Sequence[Fraction]
+    logs: Floats
+    rests: Floats
+
+    @classmethod
+    def of(cls, alphas: Sequence[Fraction]) -> Levels:
+        """Those levels."""
+        logs, rests = (np.array([*map(log_of, x)]) for x in (alphas, [1 - a for a in alphas]))
+        return cls(alphas, logs, rests)
+
+
 class Piece:
     """The logarithm of the profile as a polynomial in the size of ``log x``, on one side of 1.
 
@@ -217,9 +237,9 @@ class Piece:
         return log + np.log(-slope) - size, slope + bend / slope - 1
 
     @np.errstate(all="ignore")  # what is not finite leads nowhere
-    def looks(self, alphas: Sequence[Fraction], digits: int) -> dict[int, Look]:
-        """Where those levels touch that do so on the piece."""
-        aims = np.array([log_of(1 - a if self.below else a) for a in alphas])
+    def looks(self, levels: Levels, digits: int) -> dict[int, Look | None]:
+        """Where those levels touch that do so on the piece, if that is known."""
+        aims = levels.rests if self.below else levels.logs
         grid = np.linspace(*self._ends, _GRID)
         known = self._odds(grid)[0]
         met = np.flatnonzero((known[-1] <= aims) & (aims <= known[0]))
@@ -231,7 +251,7 @@ class Piece:
         scales = np.exp(log - at if self.below else log)
         bends = scales * (bend + slope * slope - slope)
         values = -slope * scales if self.below else -np.expm1(log) + slope * scales
-        found: dict[int, Look] = {}
+        found: dict[int, Look | None] = dict.fromkeys(met.tolist())
         doubts = DOUBT * np.abs(self._doubt / (slope * self._odds(at)[1])) + _MEANT
         rows = zip(met, at, bends, scales, values, doubts, strict=True)
         for i, place, bend_, scale, value_, doubt in rows:
@@ -240,5 +260,41 @@ class Piece:
             if doubt < _CLEAR and bend_ > 0 and scale > 0:
                 centre = Fraction(math.exp(-place if self.below else place))
                 ask = (max(goal, float(doubt)), float(bend_), float(scale), goal)
-                found[int(i)] = Look(alphas[i], centre, *ask)
+                found[int(i)] = Look(levels.alphas[i], centre, *ask)
         return found
+
+    def is_vague(self, met: Iterable[Look | None]) -> bool:
+        """Whether halves would say more than noise of some levels that touch here."""
+        smooth = np.abs(self._fits[0].coef[-_LAST:]).max() < _NOISE
+        goals = (look and look.step <= _VAGUE * max(look.goal, _MEANT) for look in met)
+        return not smooth and not all(goals)
+
+
+def looked_up(
+    cuts: Sequence[Fraction],
+    heights_at: Callable[[Sequence[Fraction]], list[float]],
+    alphas: Sequence[Fraction],
+    digits: int,
+) -> tuple[dict[int, Look], list[Fraction]]:
+    """Where levels touch, by polynomials between neighbouring cuts, halved where some do not say.
+
+    And places about what may be kinks, which they never do.
+    """
+    levels, known, parts = Levels.of(alphas), dict[Fraction, float](), [*pairwise(cuts)]
+    found: dict[int, Look] = {}
+    unclear: list[list[Fraction]] = []
+    for _ in range(_HALVINGS):
+        rows, unclear = [row_between(*part) for part in parts], []
+        places = sorted({x for row in rows for x in row} - known.keys())
+        known |= zip(places, heights_at(places) if places else [], strict=True)
+        for row in rows:
+            heights = [known[x] for x in row]
+            piece = Piece(row, heights) if min(heights) > 0 else None
+            met = piece.looks(levels, digits) if piece else {}
+            found |= {i: look for i, look in met.items() if look}
+            # beyond the largest loss nothing is left, and at that there may be a kink
+            if piece.is_vague(met.values()) if piece else max(heights) > 0:
+                unclear.append(row)
+        halves = ([row[0], row[len(row) // 2], row[-1]] for row in unclear)
+        parts = [part for ends in halves for part in pairwise(ends)]
+    return found, [x for row in unclear for x in row]

@@ -25,11 +25,10 @@ from dpexact.accounting.levels.looks import (
     LARGEST_STEP,
     Curve,
     Look,
-    Piece,
     goal_of,
+    looked_up,
     odds,
     outward,
-    row_between,
     short_between,
 )
 from dpexact.decimals import log_of
@@ -103,8 +102,10 @@ def trade_offs(
     for i, answer in at_one.items():
         found[i] = found[i].meet(answer.labelled(method))
     left = [i for i, a in enumerate(found) if a.digits < digits]
-    looks: dict[int, Look | None] = dict(polygon.looks(left, digits) if len(left) > _MANY else {})
-    looks |= {i: polygon.look(alphas[i], digits) for i in left if i not in looks}
+    if len(left) > _MANY:
+        looks = polygon.looks(left, digits)
+    else:
+        looks = {i: polygon.look(alphas[i], digits) for i in left}
     for turn in range(_ROUNDS):
         asked = {i: look for i, look in looks.items() if look is not None}
         looks = {}
@@ -170,13 +171,13 @@ class _Polygon:
         Proposes: the digits.
         """
         digits = min(digits, self.most)
+        points = {x: reals.logarithm(reals.rational(max(x, 1 / x))) for x in xs}
+        ways = {x: self.forward if x >= 1 else self.reverse for x in xs}
         found: dict[Fraction, Enclosure] = {}
-        for way, places in (
-            (self.forward, [x for x in xs if x >= 1]),
-            (self.reverse, [x for x in xs if x < 1]),
-        ):
-            points = [reals.logarithm(reals.rational(max(x, 1 / x))) for x in places]
-            found |= zip(places, way(points, digits) if points else [], strict=True)
+        for way in dict.fromkeys(ways.values()):  # of what is symmetric one, for both sides
+            asked = dict.fromkeys(points[x] for x in xs if ways[x] == way)
+            known = dict(zip(asked, way([*asked], digits), strict=True))
+            found |= {x: known[points[x]] for x in xs if ways[x] == way}
         had = [d.digits for d in found.values()]
         if short := [n for n in had if _FEWEST <= n < digits]:
             self.most = max(_SKETCH_DIGITS, *short)
@@ -185,28 +186,31 @@ class _Polygon:
     def add(self, xs: Iterable[Fraction], digits: int = _SKETCH_DIGITS) -> bool:
         """Take values into the polygon, of so many digits; False if none says anything new."""
         new = sorted({x for x in xs if self.asked.get(x, 0) < digits})
-        self.values |= zip(new, self.ask(new, digits + self.lost), strict=True)
-        self.asked |= dict.fromkeys(new, digits)
-        fresh = set(new)
+        self.take(dict(zip(new, self.ask(new, digits + self.lost), strict=True)), digits)
         self.given = all(self.values[x].digits >= digits for x in new)
         told = any(d.upper - d.lower < min(x, _ONE) / 2 for x in new for d in [self.values[x]])
         self.silent = 0 if told or not new else self.silent + 1
+        return bool(new) and self.silent < _PATIENCE
+
+    def take(self, values: dict[Fraction, Enclosure], digits: int) -> None:
+        """Values of so many digits become corners."""
+        self.values |= values
+        self.asked |= dict.fromkeys(values, digits)
         self.xs = sorted(self.values)
-        for x in new:
+        for x in values:
             middle = Fraction(self.values[x].lower + self.values[x].upper) / 2
             heights = float(middle), float(middle - 1 + x), float(middle - 1)
             self._known[x] = middle, (*heights, log_of(x))
         *self.heights, self.logs = np.array([self._known[x][1] for x in self.xs]).T
         falls = {
             (x, y): self._falls[x, y]
-            if (x, y) in self._falls and fresh.isdisjoint((x, y))
+            if (x, y) in self._falls and values.keys().isdisjoint((x, y))
             else odds((self._known[x][0] - self._known[y][0]) / (y - x))
             for x, y in pairwise(self.xs)
         }
         self._falls, self.slopes = falls, np.array([*falls.values()])
         self.corners = np.searchsorted(-self.slopes, -self.levels)
         self._kept: dict[int, tuple[Curve, Curve]] = {}
-        return bool(new) and self.silent < _PATIENCE
 
     def widen(self, digits: int) -> None:
         """Until every level touches a corner inside, or is known without."""
@@ -327,22 +331,22 @@ class _Polygon:
         scale = max(float(min(place, _ONE)) if kind == _NEAR_ONE else scale, sys.float_info.min)
         return Look(level, place * Fraction(growth), step, bend, scale, goal)
 
-    def looks(self, levels: Sequence[int], digits: int) -> dict[int, Look]:
+    def looks(self, levels: Sequence[int], digits: int) -> dict[int, Look | None]:
         """Likewise of many, by polynomials through values between the corners that they touch."""
         corners = [self.corner(self.alphas[i]) for i in levels]
         low, high = max(min(corners) - 1, 0), min(max(corners) + 1, len(self.xs) - 1)
         one = self.xs.index(_ONE)
         cuts = {*range(low, high, _PIECE), high} | ({one} if low < one < high else set())
-        rows = [row_between(self.xs[a], self.xs[b]) for a, b in pairwise(sorted(cuts))]
-        every = sorted({x for row in rows for x in row})
-        values = dict(zip(every, self.ask(every, _FINE_DIGITS + self.lost), strict=True))
-        alphas, found = [Fraction(self.alphas[i].lower) for i in levels], dict[int, Look]()
-        for row in rows:
-            heights = [float(self._of_profile(x, values[x])) for x in row]
-            if min(heights) > 0:
-                looks = Piece(row, heights).looks(alphas, digits)
-                found |= {levels[k]: look for k, look in looks.items()}
-        return found
+        values: dict[Fraction, Enclosure] = {}
+
+        def heights(xs: Sequence[Fraction]) -> list[float]:
+            values.update(zip(xs, self.ask(xs, _FINE_DIGITS + self.lost), strict=True))
+            return [float(self._of_profile(x, values[x])) for x in xs]
+
+        alphas = [Fraction(self.alphas[i].lower) for i in levels]
+        found, kinks = looked_up([self.xs[k] for k in sorted(cuts)], heights, alphas, digits)
+        self.take({x: values[x] for x in kinks}, _FINE_DIGITS)
+        return {i: found.get(k) for k, i in enumerate(levels)}
 
     @staticmethod
     def _of_profile(x: Fraction, found: Enclosure) -> Fraction:

@@ -7,8 +7,8 @@ from statistics import NormalDist
 import pytest
 
 import dpexact
-from dpexact.accounting.levels import looks
-from dpexact.accounting.levels.looks import Piece, row_between
+from dpexact.accounting.levels import polygon
+from dpexact.accounting.levels.looks import Levels, Piece, looked_up, row_between
 from dpexact.accounting.levels.polygon import _Polygon
 
 NORMAL = NormalDist()
@@ -27,7 +27,7 @@ def test_a_piece_knows_where_levels_touch(ends):
     assert row == sorted(row)
     piece = Piece(row, [gaussian(math.log(x)) for x in row])
     alphas = [Fraction(NORMAL.cdf(-0.5 - k / 50)) for k in range(-60, 61)]
-    found = piece.looks(alphas, 15)
+    found = {i: look for i, look in piece.looks(Levels.of(alphas), 15).items() if look}
     assert len(found) > 40
     for i, look in found.items():
         assert abs(math.log(look.centre) - (-NORMAL.inv_cdf(float(alphas[i])) - 0.5)) < 1e-7
@@ -38,7 +38,34 @@ def test_a_piece_knows_where_levels_touch(ends):
 def test_pieces_with_a_kink_say_nothing():
     row = row_between(Fraction(1), Fraction(3))
     heights = [gaussian(math.log(x)) + max(0.0, 0.1 - 0.1 * math.log(x)) for x in row]
-    assert not Piece(row, heights).looks([Fraction(k, 100) for k in range(1, 100)], 15)
+    piece, levels = Piece(row, heights), Levels.of([Fraction(k, 100) for k in range(1, 100)])
+    found = piece.looks(levels, 15)
+    assert found
+    assert not any(found.values())
+    assert piece.is_vague(found.values())
+
+
+def test_halves_lead_to_a_kink():
+    """It is touched by as many thousandths as the slope changes there; others are looked up."""
+    kink = Fraction(7, 4)
+
+    def heights(xs):
+        return [gaussian(math.log(x)) + max(0.0, 0.04 * float(kink - x)) for x in xs]
+
+    alphas = [Fraction(k, 1000) for k in range(100, 300)]
+    found, around = looked_up([Fraction(1), Fraction(3)], heights, alphas, 12)
+    assert 40 <= len(alphas) - len(found) <= 46
+    assert min(around) < kink < max(around) < min(around) + Fraction(1, 20)
+
+
+def test_many_levels_at_kinks_take_few_values(monkeypatch):
+    """Two kinks that many levels touch, and two ends."""
+    asked, ask = [], _Polygon.ask
+    monkeypatch.setattr(_Polygon, "ask", lambda self, x, n: asked.extend(x) or ask(self, x, n))
+    levels = [f"{k}/402" for k in range(1, 402)]
+    found = dpexact.tradeoff("poisson(laplace(1), 1/10)^2")(levels, 15)
+    assert all(answer.digits >= 15 for answer in found)
+    assert len(asked) < 5 * len(levels)
 
 
 def test_many_levels_take_about_three_values_each(monkeypatch):
@@ -47,7 +74,7 @@ def test_many_levels_take_about_three_values_each(monkeypatch):
     mechanism, levels = "poisson(gaussian(1), 1/100)^1000", [f"{k}/402" for k in range(1, 402)]
     found = dpexact.tradeoff(mechanism)(levels, 12)
     assert len(asked) < 4.5 * len(levels)
-    monkeypatch.setattr(looks.Piece, "looks", lambda *_: {})
+    monkeypatch.setattr(polygon, "_MANY", len(levels))
     for answer, other in zip(found, dpexact.tradeoff(mechanism)(levels, 12), strict=True):
         assert answer.digits >= 12
         assert answer.overlaps(other)

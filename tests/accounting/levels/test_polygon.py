@@ -302,3 +302,18 @@ def test_a_level_next_to_one_where_floats_overflow_is_bounded():
         tradeoff(mechanism)("1-sqrt(2)*1e-100", digits=6)
     assert short.value.best.lower == 0
     assert short.value.best.upper < 1e-40
+
+
+def test_both_sides_of_what_is_symmetric_are_asked_for_at_once():
+    ask, asked = profile(parse("gaussian(1)")).deltas, []
+
+    def counted(points, digits):
+        asked.append(len(set(points)))
+        return ask(points, digits)
+
+    levels = [Enclosure.exact(Fraction(k, 10)) for k in range(1, 10)]
+    one = trade_offs(counted, levels, 8, "dual")
+    rounds = len(asked)
+    two = trade_offs(counted, levels, 8, "dual", lambda *x: counted(*x))
+    assert one == two
+    assert len(asked) > 1.5 * rounds + rounds

@@ -28,7 +28,7 @@ from flint import arb
 from dpexact import balls, reals
 from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.engines.laplace.steps import Column, Plan, Steps, chebyshev
-from dpexact.accounting.inverted import ONE, ZERO, BallProfile
+from dpexact.accounting.inverted import ONE, ZERO, BallProfile, InvertedProfile
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
@@ -69,6 +69,9 @@ class LaplaceCells(BallProfile):
     """``count`` steps of ``pair``, beside the mass ``infinite`` of infinite loss."""
 
     method = "piecewise polynomials"
+    is_smooth = True
+    fewest_shared = 300
+    values = InvertedProfile.values  # whose tilts differ
 
     def __init__(self, pair: SampledLaplace, count: int, infinite: InfiniteLoss) -> None:
         self.pair, self.count, self.infinite = pair, count, infinite

@@ -157,7 +157,7 @@ class SharedLines(Profile):
         logs = {at: approximate_log(at) for at in deltas if at not in found}
         guide: _Guide | None = None
         past: list[tuple[float, float]] = []
-        fine = digits + _SPARE
+        fine, failed, following = digits + _SPARE, 0, 0
         order = sorted(logs, key=logs.__getitem__, reverse=self.add)  # gaps fall
         for done, at in enumerate(order):
             answer = None
@@ -177,11 +177,14 @@ class SharedLines(Profile):
                     break
                 # proposes: whether there is a line for those that follow
                 reached = answer.digits >= digits and 0 < answer.lower < math.inf
-                # proposes: likewise
-                if reached and len(logs) - done > _FEW:
+                # proposes: likewise; next to the largest loss it takes long to see that none is
+                if reached and following <= done < len(logs) - _FEW:
+                    failed += 1
+                    following = done + (1 << failed)
                     with suppress(ArithmeticError, ValueError):
                         guide = self._guide(float(answer.lower), logs[at], fine)
                         past.append((logs[at], approximate_log(rational(Fraction(answer.lower)))))
+                        failed = following = 0
             found[at] = answer
         nothing = Enclosure(_ZERO, math.inf, self.method)
         return [found.get(at, nothing) for at in deltas]

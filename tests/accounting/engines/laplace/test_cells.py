@@ -185,6 +185,18 @@ def test_many_targets_are_planned_for_by_few_precisions():
     assert planned.cache_info().misses < 20
 
 
+def test_many_targets_take_about_one_value_each(monkeypatch):
+    asked, ask = [], LaplaceCells.finite_ball
+    monkeypatch.setattr(LaplaceCells, "finite_ball", lambda *x: asked.append(1) or ask(*x))
+    targets = [Fraction(k, 4 * 10**5) for k in range(1, 501)]
+    found = dpexact.epsilon("poisson(laplace(1), 1/100)^2", targets, 6, "remove")
+    assert len(asked) < 3 * len(targets)
+    for at in range(0, 500, 120):
+        assert found[at].digits >= 6
+        alone = dpexact.epsilon("poisson(laplace(1), 1/100)^2", targets[at], 12, "remove")
+        assert found[at].overlaps(alone)
+
+
 def test_beyond_all_losses():
     for way, least in (("remove", 0), ("add", 1)):
         found = cells("1", "1/3", 5, way)

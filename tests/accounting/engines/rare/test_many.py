@@ -93,6 +93,16 @@ def test_a_line_is_all_that_two_points_take(monkeypatch):
         assert overlap(one, found)
 
 
+def test_lines_that_there_are_not_are_seldom_asked_for(monkeypatch):
+    """Next to the largest loss each of thirty targets asked for one in vain."""
+    asked, ask = [], RareProfile._guide
+    monkeypatch.setattr(RareProfile, "_guide", lambda *x: asked.append(1) or ask(*x))
+    profile = RareProfile((Row(real(1), real("1/100"), 2),), True)
+    found = profile.epsilons([real(f"{k}e-13") for k in range(10, 40)], 6)
+    assert min(answer.digits for answer in found) >= 6
+    assert len(asked) < 8
+
+
 def test_extremes_among_many():
     found = dpexact.epsilon(
         "poisson(gaussian(0.8), 1e-5)^100",
