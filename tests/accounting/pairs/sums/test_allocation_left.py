@@ -192,6 +192,20 @@ def test_a_transform_is_off_by_what_is_beyond_the_cut():
     assert off < float(found.rad()) * math.sqrt(2)
 
 
+def test_what_an_inner_rule_is_off_by(monkeypatch):
+    """Both lines ``lift`` from the nodes, those to the left, and twice what a cut costs."""
+    rule, asked = planned(), []
+    monkeypatch.setattr(left, "before", lambda *_: arb(7))
+    monkeypatch.setattr(left, "beyond", lambda *_: arb(100))
+    monkeypatch.setattr(left, "strip_aliases", lambda *args: asked.append(args) or arb(3))
+    monkeypatch.setattr(left, "inner_tails", lambda *_: arb(0))
+    monkeypatch.setattr(left, "raised", lambda total, _: total)
+    with precision(100):
+        found = left.Left(law(), rule)._psi()[0]
+    assert asked == [(arb(rule.lift), arb(rule.lift), arb(rule.inner))]
+    assert float(found.real.rad()) == pytest.approx(7 * 3 + 2 * 100)
+
+
 @pytest.mark.parametrize(
     "changes",
     [
