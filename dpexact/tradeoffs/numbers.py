@@ -228,7 +228,7 @@ def sign(value: Number | int) -> int:
     """
     if isinstance(value, int | Fraction):
         return (value > 0) - (value < 0)
-    plain = sums.plain_sign(value.numerator) * sums.plain_sign(value.denominator)
+    plain = sums.plain_sign(value.numerator) * sums.shared_sign(value.denominator)
     if plain:
         return plain
     ball, bits = value.first_ball(), FIRST_BITS

@@ -212,6 +212,9 @@ class PiecewiseLinear(TradeoffFunction):
         """``T(P x P', Q x Q')``, the tensor product (Dong, Roth, Su 2022, Definition 5)."""
         if not isinstance(other, PiecewiseLinear):
             return NotImplemented
+        for f, g in (self, other), (other, self):
+            if len(f.atoms) == 1:  # Id, beside which g runs alone
+                return g
         if len(self.atoms) * len(other.atoms) > MAX_PIECES:
             raise UnsupportedMechanism(
                 f"a trade-off function of more than {MAX_PIECES} pieces is not written out"

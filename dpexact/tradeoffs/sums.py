@@ -22,6 +22,8 @@ REDUCED_TERMS: Final = 300
 REDUCED_DEGREE: Final = 2_000
 #: Products of more terms are not written out: sums of different denominators grow without end.
 MAX_PRODUCT: Final = 250_000
+#: The last denominator whose sign was asked for, and the sign.
+_LAST: Final[list[tuple[Sum, int]]] = [({}, 0)]
 
 
 def ball(terms: Sum) -> arb:
@@ -37,6 +39,13 @@ def plain_sign(terms: Sum) -> int:
     """The sign when all coefficients share it, as monomials are positive; 0 if they do not."""
     signs = {1 if coefficient.numerator > 0 else -1 for coefficient in terms.values()}
     return signs.pop() if len(signs) == 1 else 0
+
+
+def shared_sign(terms: Sum) -> int:
+    """Likewise, of a denominator that many numbers in a row share."""
+    if terms is not _LAST[0][0]:
+        _LAST[0] = terms, plain_sign(terms)
+    return _LAST[0][1]
 
 
 def add(a: Sum, b: Sum) -> Sum:

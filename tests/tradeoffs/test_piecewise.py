@@ -231,3 +231,10 @@ def test_enclosures_are_those_of_the_exact_value(text):
             assert found.overlaps(truth)
             assert found.digits >= digits
     assert pickle.loads(pickle.dumps(f)) == f
+
+
+def test_beside_perfect_privacy_it_is_what_it_is():
+    """And no product is worked out."""
+    f = tradeoff("approx_dp(1/2, 1/10)^3")
+    assert identity() * f is f
+    assert f * identity() is f

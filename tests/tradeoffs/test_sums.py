@@ -54,3 +54,16 @@ def test_common_factors_are_divided_out():
     )
     assert bottom == sums.ONE
     assert len(top) == 2
+
+
+def test_shared_signs_are_those_of_each(monkeypatch):
+    """A sum is looked at once as long as no other is."""
+    looked = []
+    proper = sums.plain_sign
+    monkeypatch.setattr(sums, "plain_sign", lambda terms: looked.append(terms) or proper(terms))
+    core = monomials.exponential(real(1))[1]
+    above, below = {monomials.UNIT: Fraction(1)}, {core: Fraction(-1)}
+    mixed = above | below
+    asked = [above, above, below, mixed, below, below]
+    assert [sums.shared_sign(terms) for terms in asked] == [1, 1, -1, 0, -1, -1]
+    assert looked == [above, below, mixed, below]
