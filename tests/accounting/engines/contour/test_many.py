@@ -20,6 +20,7 @@ from dpexact.accounting.engines.contour.many import (
     shared_deltas,
     shared_epsilons,
     solved,
+    told_again,
 )
 from dpexact.accounting.engines.contour.planning import Query
 from dpexact.accounting.engines.contour.profile import ContourProfile
@@ -294,3 +295,11 @@ def test_the_last_line_tells_neighbours_and_no_more_than_it_knows(monkeypatch):
     assert near.overlaps(apart)
     assert (profile.delta(rational(2), 12).digits >= 12, len(built)) == (True, 2)
     assert (profile.delta(rational(4), 12).digits >= 12, len(built)) == (True, 3)
+
+
+def test_a_line_that_floats_take_for_fine_enough_says_nothing_where_it_is_not(monkeypatch):
+    profile = contours.engine(((remove(rational(1), rational(Fraction(1, 100))), 1000),))
+    profile.delta(rational(2), 8)
+    (line,) = profile.lines.values()
+    monkeypatch.setattr(profile.product, "saddle", lambda epsilon, repeat: (1.0, 0.0))
+    assert told_again(profile, line, [rational(4)], 12) == {}
