@@ -43,9 +43,11 @@ def plain_sign(terms: Sum) -> int:
 
 def shared_sign(terms: Sum) -> int:
     """Likewise, of a denominator that many numbers in a row share."""
-    if terms is not _LAST[0][0]:
-        _LAST[0] = terms, plain_sign(terms)
-    return _LAST[0][1]
+    last, found = _LAST[0]  # at once, as other threads ask too
+    if terms is not last:
+        found = plain_sign(terms)
+        _LAST[0] = terms, found
+    return found
 
 
 def add(a: Sum, b: Sum) -> Sum:

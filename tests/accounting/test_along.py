@@ -34,6 +34,7 @@ from dpexact.accounting.pairs.clouds.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.prefix import Prefix
+from dpexact.accounting.profiles import repeated
 from dpexact.balls import precision
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
@@ -395,7 +396,7 @@ def test_a_line_shows_that_the_other_direction_loses_less_where_it_does() -> Non
     rows = [(rational(Fraction(n, 1000)), rational(Fraction(6 + n, 5)), 3) for n in range(1, 30)]
     target, counts = real("1e-8"), [60, 70, 87]
     ways = run_curve(rows, counts, "both")
-    lines: list[dict[int, Contour]] = [{}, {}]
+    lines: list[dict[int, tuple[Contour, int]]] = [{}, {}]
     removed, added = (
         along._served(way, counts, target, 8, {}, known)
         for way, known in zip(ways, lines, strict=True)
@@ -409,6 +410,26 @@ def test_a_line_shows_that_the_other_direction_loses_less_where_it_does() -> Non
         far = Enclosure(Fraction(100), Fraction(101))
         assert _reversed(lines[0][n], far, target) is None  # floats say that it drowns
     assert _reversed(None, removed[60], target) is None
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(
+    ("step", "delta"),
+    [("poisson(gaussian(1.53), 0.0612)", "0.108"), ("poisson(gaussian(3.29), 0.592)", "0.345")],
+)
+def test_a_line_of_equal_steps_is_asked_about_all_of_them(
+    monkeypatch: pytest.MonkeyPatch, step: str, delta: str, order: int
+) -> None:
+    """What one step of the other direction loses is no bound, where that direction loses more."""
+    shown, ask = [], along._reversed
+    monkeypatch.setattr(along, "_reversed", lambda *a: shown.append(ask(*a)) or shown[-1])
+    ways = repeated(parse(step), "both")
+    assert ways is not None
+    counts = [20, 60, 150]
+    found = epsilons_along(lambda _: ways[::order], counts, real(delta), 6)
+    for n, one in zip(counts, found, strict=True):
+        assert one.overlaps(epsilon(f"{step}^{n}", delta, 9))
+    assert any(shown) == (order == 1)
 
 
 def test_steps_are_not_asked_where_more_lose_little_enough() -> None:

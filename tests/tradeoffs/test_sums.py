@@ -67,3 +67,19 @@ def test_shared_signs_are_those_of_each(monkeypatch):
     asked = [above, above, below, mixed, below, below]
     assert [sums.shared_sign(terms) for terms in asked] == [1, 1, -1, 0, -1, -1]
     assert looked == [above, below, mixed, below]
+
+
+def test_another_thread_that_asks_between_changes_no_sign(monkeypatch):
+    core = monomials.exponential(real(1))[1]
+    above, below = {monomials.UNIT: Fraction(1)}, {core: Fraction(-1)}
+
+    class Shared(list):
+        """Where another sum is left as soon as one is."""
+
+        def __setitem__(self, place, found):
+            super().__setitem__(place, (below, -1))
+
+    monkeypatch.setattr(sums, "_LAST", Shared([({}, 0)]))
+    assert sums.shared_sign(above) == 1
+    assert sums.shared_sign(above) == 1
+    assert sums.shared_sign(below) == -1

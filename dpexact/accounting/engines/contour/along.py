@@ -39,6 +39,9 @@ _Found: TypeAlias = tuple[Enclosure, float]
 _Roots: TypeAlias = dict[int, float]
 """About epsilon after numbers of steps."""
 
+_Lines: TypeAlias = dict[int, tuple[Contour, int]]
+"""Lines that answered after numbers of steps, and how often what they are of is repeated."""
+
 _Stop: TypeAlias = tuple[int, ContourProfile]
 """A number of steps, and the profile after them."""
 
@@ -112,7 +115,7 @@ def _in_all(
     What a ``second`` way says is kept for fewer steps, and first roots.
     """
     way, *others = (cache(way) for way in ways)
-    lines: dict[int, Contour] = {}
+    lines: _Lines = {}
     found = _served(way, counts, delta, digits, roots, lines, lambda n: told(n, len(ways)))
     for other in others:
         told(len(found), len(ways))
@@ -126,7 +129,7 @@ def _asked_less(
     way: Way,
     found: dict[int, Enclosure],
     known: dict[int, Enclosure],
-    lines: dict[int, Contour],
+    lines: _Lines,
     delta: Real,
     digits: int,
 ) -> dict[int, Enclosure]:
@@ -161,15 +164,16 @@ def _bound(profile: Profile, other: Enclosure, delta: Real) -> Enclosure | None:
 
 
 @np.errstate(all="ignore")
-def _reversed(line: Contour | None, other: Enclosure, delta: Real) -> Enclosure | None:
+def _reversed(known: tuple[Contour, int] | None, other: Enclosure, delta: Real) -> Enclosure | None:
     """What the other direction loses, if its line proves that this one does not lose more."""
-    if line is None:
+    if known is None:
         return None
+    line, repeat = known
     with suppress(ArithmeticError, ValueError), precision(line.plan.bits):
         at, target = ball(Fraction(other.lower)), ball(delta)
-        off = line.start.log() + (1 + line.plan.abscissa) * at - line.plan.accuracy
+        off = repeat * line.start.log() + (1 + line.plan.abscissa) * at - line.plan.accuracy
         # proposes: whether it is worth its price, by about what the sum over its nodes is off
-        if off < target.log() - _MUCH_LESS and line.reversed(at) <= target:
+        if off < target.log() - _MUCH_LESS and line.reversed(at, repeat) <= target:
             return Enclosure(Fraction(0), other.lower, other.method)
     return None
 
@@ -208,7 +212,7 @@ def _served(
     delta: Real,
     digits: int,
     roots: _Roots,
-    lines: dict[int, Contour],
+    lines: _Lines,
     told: Callable[[int], None] = lambda done: None,
     decided: Callable[[dict[int, Enclosure], int], bool] = lambda found, n: False,
 ) -> dict[int, Enclosure]:
@@ -244,7 +248,7 @@ def _served(
                     line = profile.line(plan)
                     answer = _on(line, profile, delta, digits, near)
                 if answer is not None:
-                    lines[steps] = line
+                    lines[steps] = line, profile.repeat
         # proposes: another line, begun where the shared one no longer serves
         if answer is None and steps != most:
             break
