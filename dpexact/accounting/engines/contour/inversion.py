@@ -216,7 +216,7 @@ class Contour:
                 found.append(Terms(total, fixed - growing, infinite, *errors))
         return found
 
-    def reversed(self, epsilon: arb, repeat: int = 1) -> arb:
+    def reversed(self, epsilon: arb, repeat: int) -> arb:
         """Delta of the reversed pairs, ``1 - e^eps + e^eps delta(-eps)`` [9]."""
         (terms,) = self.terms([-epsilon], repeat)
         return epsilon.exp() * terms.enclosure() - epsilon.expm1()

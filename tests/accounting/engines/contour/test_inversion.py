@@ -55,7 +55,7 @@ def test_any_line_holds_the_truth(mu, eps, lost, count, at, c, period, height):
     assert found.overlaps(true.delta(rational(at), 25))
     # both laws are the same in both directions
     with balls.precision(contour.plan.bits):
-        other = balls.to_enclosure(contour.reversed(balls.ball(at)))
+        other = balls.to_enclosure(contour.reversed(balls.ball(at), 1))
     assert other.overlaps(true.delta(rational(at), 25))
     (twice,) = enclosures(contour, [at], 2)
     masses = InfiniteLoss(((rational(lost), 2 * count),)) if lost else InfiniteLoss()
