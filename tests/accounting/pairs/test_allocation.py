@@ -275,6 +275,13 @@ def test_renyi_of_both_directions():
     assert abs(float(near.upper) / float(one.upper) - 1) < 1e-3
 
 
+def test_a_bound_of_smaller_orders():
+    """Moments of the order that floats find are out of their reach."""
+    with pytest.raises(dpexact.PrecisionNotReached) as failure:
+        dpexact.delta("allocation(gaussian(4.46), 4630)^3", "3.78", 8, "remove")
+    assert failure.value.best.upper < Fraction(1, 10**200)
+
+
 def test_orders_out_of_reach_are_no_crash():
     with pytest.raises(dpexact.PrecisionNotReached):
         dpexact.renyi("allocation(gaussian(1), 100)", 10**5, 6, "remove")

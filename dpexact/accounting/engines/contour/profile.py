@@ -46,6 +46,7 @@ _COARSE_ACCURACY = 40.0
 _GLANCE = 10.0
 _NEARLY_ONE = -0.1
 _MOST_PASSES = 7
+_SMALLER = (1.0, 0.5, 0.25, 0.1, 0.03)
 _BISECTIONS = 24
 _COARSE_DIGITS = 3
 _CLOSE = 0.02
@@ -163,9 +164,7 @@ class ContourProfile(Profile):
         try:
             for _ in range(_MOST_PASSES):
                 # proposes: when to stop; the digits of an answer are counted from its exact ends
-                share = _SHARE if best.lower == 0 and best.upper < FAINT else 1
-                # proposes: likewise
-                if best.digits >= digits or spent > self.max_work // share:
+                if best.digits >= digits or spent > self._worth(best):
                     break
                 # proposes: which line; any gives an enclosure
                 plan = self.planned([query], digits + margin)
@@ -185,6 +184,10 @@ class ContourProfile(Profile):
                 best = self._affordable(epsilon, digits, best)
         return best if best.digits >= digits else best.short(reason)
 
+    def _worth(self, best: Enclosure) -> int:
+        """The work allowed: less for what no bound keeps from being nothing. Proposes: how much."""
+        return self.max_work // (_SHARE if best.lower == 0 and best.upper < FAINT else 1)
+
     def on_line(self, plan: Plan, epsilon: Real) -> Enclosure:
         """Delta from one line, however wide."""
         (found,) = on_line(self, plan, [epsilon])
@@ -193,9 +196,13 @@ class ContourProfile(Profile):
     def _affordable(self, epsilon: Real, digits: int, best: Enclosure) -> Enclosure:
         """What the allowed work gives when the digits asked for are out of reach."""
         query = Query(approximate(epsilon), self.repeat)
-        with suppress(TooExpensive):
-            best = best.meet(self._chernoff_delta(epsilon))
-            plan = affordable(self.product, query, digits, self.max_work)
+        order = self.product.chernoff(query.epsilon, self.repeat)[0]
+        # proposes: orders; moments of large ones may be out of reach, of the work or of floats
+        for part in _SMALLER:
+            with suppress(ArithmeticError, ValueError):
+                best = best.meet(self._chernoff_delta(epsilon, part * order))
+        with suppress(ArithmeticError, ValueError):
+            plan = affordable(self.product, query, digits, self._worth(best))
             best = best.meet(self.on_line(plan, epsilon))
         return best
 

@@ -29,6 +29,8 @@ from dpexact.balls import normal_tail
 _POWERS: Final = 16
 #: The inner rule is on ``Im x = -A``; the widest one.
 _WIDEST: Final = 4.0
+#: Products of nodes, times their bits, that are allowed.
+_WORK: Final = 3e9
 #: Real parts and cuts that are looked at, over ``Re w`` and ``1 + a``.
 _REALS: Final = np.geomspace(1e-4, 20.0, 120)
 _CUTS: Final = np.geomspace(1.0, 40.0, 60)
@@ -232,6 +234,10 @@ def planned(shape: Shape, c: float, height: float, accuracy: float, most: float)
     inner = 2 * math.pi * lift / (need + 2 * lift * lift + 2)
     inner = math.ldexp(math.floor(math.ldexp(inner, 30)), -30)
     reach = math.sqrt(2 * (need + lift * lift / 2 + 2))
+    bits = math.ceil((need + lift * lift / 2) / math.log(2)) + 24
+    first, last = -math.ceil(reach / inner), math.ceil(float(cuts[high]) / inner)
+    if count * (last - first) * bits > _WORK:
+        raise TooExpensive("too many nodes within")
     return Rule(
         rho,
         float(reals[low]),
@@ -241,10 +247,10 @@ def planned(shape: Shape, c: float, height: float, accuracy: float, most: float)
         float(shifts[best]),
         lift,
         inner,
-        -math.ceil(reach / inner),
-        math.ceil(float(cuts[high]) / inner),
+        first,
+        last,
         shape.strip(0.0, need, 1),
-        math.ceil((need + lift * lift / 2) / math.log(2)) + 24,
+        bits,
     )
 
 

@@ -206,6 +206,11 @@ def test_what_an_inner_rule_is_off_by(monkeypatch):
     assert float(found.real.rad()) == pytest.approx(7 * 3 + 2 * 100)
 
 
+def test_inner_nodes_are_work():
+    with pytest.raises(TooExpensive, match="within"):
+        left.planned(Shape(1 / 5.11, 13800), 395.8, 0.0, 40.0, 3e6)
+
+
 @pytest.mark.parametrize(
     "changes",
     [
