@@ -11,7 +11,7 @@ from mpmath import mp, mpf
 from dpexact import balls
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.renyi import averages, series
-from dpexact.accounting.renyi.averages import Excess
+from dpexact.accounting.renyi.averages import Moment
 from dpexact.conversion import real
 
 BITS = 200
@@ -39,13 +39,18 @@ def test_alternating_geometric_series(x, count, sign):
 @pytest.mark.parametrize("add", [False, True])
 @pytest.mark.parametrize(
     ("order", "sigma", "shift", "q"),
-    [("3/2", "3", 1, "1/4"), ("9", "20", 20, "1/4"), ("11/10", "20", 40, "1/1000")],
+    [
+        ("3/2", "3", 1, "1/4"),
+        ("9", "20", 20, "1/4"),
+        ("11/10", "20", 40, "1/1000"),
+        ("1", "3", 1, "1/4"),
+    ],
 )
 def test_the_discrete_gaussian_cut_short(order, sigma, shift, q, add, current, monkeypatch):
     """Few outcomes are listed: the rest of the sum and of the mass is most of the error."""
     pair = DiscreteGaussian(real(sigma) ** 2, shift)
     with balls.precision(BITS), mp.workdps(40):
-        f = Excess.of(real(q), real(order), add)
+        f = Moment.of(real(q), real(order), add)
         monkeypatch.setattr(balls, "current", lambda: current)
         found = averages.discrete_gaussian(pair)(f, arb(1))
         monkeypatch.undo()
@@ -57,7 +62,28 @@ def test_the_discrete_gaussian_cut_short(order, sigma, shift, q, add, current, m
             weight = mp.exp(-(mpf(y) ** 2) / (2 * mpf(sigma) ** 2))
             x = mp.exp(mpf(shift) / mpf(sigma) ** 2 * (y - mpf(shift) / 2))
             w = 1 - rate + rate * x
-            total += weight * (w**power - 1 - power * (w - 1)) / (alpha - 1)
+            total += weight * (w**power if order != "1" else -mp.log(w) if add else w * mp.log(w))
             mass += weight
         assert low <= total / mass <= high
         assert high - low > total / mass / 10**6
+
+
+def test_outcomes_on_the_left_alone(monkeypatch):
+    """Of what is 1 for outcomes that are not listed, and 0 else."""
+
+    class Step(Moment):
+        growth = arb(0)
+
+        def at(self, x):
+            return arb(x.log() * 9 < -7)
+
+        most = at
+
+    pair = DiscreteGaussian(real(9), 1)
+    with balls.precision(BITS):
+        masses = {y: (-arb(y * y) / 18).exp() for y in range(-90, 91)}
+        monkeypatch.setattr(balls, "current", lambda: 1)
+        found = averages.discrete_gaussian(pair)(Step(arb(1), arb(0), arb(1), add=True), arb(1))
+        truth = sum(masses[y] for y in masses if y < -6) / sum(masses.values())
+        assert found.contains(truth)
+        assert found < 2 * truth

@@ -1,7 +1,7 @@
 r"""Divergences of a Poisson sample of anything but Gaussians alone.
 
 At integer orders, removing, the binomial sum over the moments of any composition; else the mean of
-:class:`~dpexact.accounting.renyi.averages.Excess` over the outcomes of the finite laws, times
+:class:`~dpexact.accounting.renyi.averages.Moment` over the outcomes of the finite laws, times
 Laplace or discrete Gaussian noise that runs once; beside Gaussian noise the moment of the pair.
 What has none of these lies between the integer orders next to it.
 """
@@ -9,9 +9,9 @@ What has none of these lies between the integer orders next to it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Final
 
@@ -23,9 +23,16 @@ from dpexact.accounting.engines.few_atoms import enumerate_types
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.renyi import averages
-from dpexact.accounting.renyi.averages import Excess
+from dpexact.accounting.renyi.averages import Moment
 from dpexact.accounting.renyi.series import mixture_moment
-from dpexact.accounting.renyi.unsampled import INFINITE, largest_loss, lost_bits, straight, value
+from dpexact.accounting.renyi.unsampled import (
+    INFINITE,
+    largest_loss,
+    lost_bits,
+    quotient,
+    straight,
+    value,
+)
 from dpexact.balls import approximate
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
@@ -110,16 +117,17 @@ class SampledLaw:
     # --- means ------------------------------------------------------------------------------------
 
     def mean(self, order: Real, add: bool, digits: int) -> Enclosure:
-        """``D_order`` from the mean of the excess over all outcomes, or the moment of the pair."""
+        """``D_order`` from the mean over all outcomes, or the moment of the pair."""
         noises = [pair.rate for pair, _ in self.noises if isinstance(pair, Laplace)]
         lost = lost_bits(self.q, order, *noises)
         top = self._largest(add, 3)
         try:
-            match self._average(order, lost):
+            match self._average(order):
                 case None:
-                    compute, name = self._moment(order, add), "moments of the pair"
+                    pair = self.composed.on_sample(self.q, "add" if add else "remove")
+                    compute, name = partial(quotient, [(pair, 1)], order - 1), "moments of the pair"
                 case average, name:
-                    compute = self._excess(order, add, average)
+                    compute = partial(self._averaged, order, add, average)
             measured = balls.certify(
                 compute,
                 digits,
@@ -134,46 +142,25 @@ class SampledLaw:
             return measured
         return self.between(order, add, digits).meet(measured)
 
-    def _excess(self, order: Real, add: bool, average: averages.Average) -> Callable[[], arb]:
-        """The divergence, by the mean of the excess."""
+    def _averaged(self, order: Real, add: bool, average: averages.Average) -> arb:
+        """The divergence, by the mean over all outcomes."""
+        f, total = Moment.of(self.q, order, add), arb(0)
+        # of the outcomes possible under ``Q``
+        laws = [
+            list(enumerate_types([a.masses() for a in law if a.q.fraction != 0], k))
+            for law, k in self.finite
+        ]
+        for types in product(*laws):
+            ratio, weight = arb(1), arb(1)
+            for _, p, v in types:
+                ratio, weight = ratio * p / v, weight * v
+            total += weight * average(f, ratio)
+        if self.composed.masses:  # the outcomes that x = 0 stands for
+            missing = self.composed.beside.ball()
+            total = (1 - missing) * total + missing * f.at(arb(0))
+        return total if f.power is None else total.log() / balls.ball(order - 1)
 
-        def compute() -> arb:
-            f = Excess.of(self.q, order, add)
-            # of the outcomes possible under ``Q``
-            laws = [
-                list(enumerate_types([a.masses() for a in law if a.q.fraction != 0], k))
-                for law, k in self.finite
-            ]
-            total = arb(0)
-            for types in product(*laws):
-                ratio, weight = arb(1), arb(1)
-                for _, p, v in types:
-                    ratio, weight = ratio * p / v, weight * v
-                total += weight * average(f, ratio)
-            if self.composed.masses:  # the outcomes that x = 0 stands for
-                missing = self.composed.beside.ball()
-                total = (1 - missing) * total + missing * f.at(arb(0))
-            if add:  # E_Q[x] falls short of 1 by what is impossible under Q
-                total += f.q * self.composed.infinite(add=False).ball()
-            excess = balls.ball(order - 1)
-            return total if excess == 0 else (excess * total).log1p() / excess
-
-        return compute
-
-    def _moment(self, order: Real, add: bool) -> Callable[[], arb]:
-        """Likewise, by the moment of the pair."""
-        excess = order - 1
-        pair = self.composed.on_sample(self.q, "add" if add else "remove")
-
-        def compute() -> arb:
-            if excess.fraction == 0:
-                return pair.mean()
-            accuracy = balls.current() * math.log(2)
-            return pair.moment(excess, accuracy).log() / balls.ball(excess)
-
-        return compute
-
-    def _average(self, order: Real, lost_bits: int) -> tuple[averages.Average, str] | None:
+    def _average(self, order: Real) -> tuple[averages.Average, str] | None:
         """What runs beside the finite laws, and the name of the method; None beyond its means."""
         types = math.prod(math.comb(count + len(law) - 1, count) for law, count in self.finite)
         match self.noises if not self.composed.noises else None:
@@ -182,7 +169,7 @@ class SampledLaw:
             case [(Laplace(rate), 1)] if types <= MAX_BESIDE:
                 # proposes: only which of two certified ways is taken
                 if approximate(rate) <= MAX_RATE and approximate(order) <= MAX_ORDER:
-                    return averages.laplace(rate, lost_bits), "certified quadrature"
+                    return averages.laplace(rate), "certified quadrature"
             case [(DiscreteGaussian() as pair, 1)] if types <= MAX_BESIDE:
                 return averages.discrete_gaussian(pair), "sum over outcomes"
         return None

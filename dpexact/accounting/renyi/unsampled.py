@@ -35,7 +35,7 @@ def divergence(composed: Composition, order: Order, digits: int) -> Enclosure:
         return total
     excess = order - 1
     rest = balls.certify(
-        lambda: _quotient(others, excess),
+        lambda: quotient(others, excess),
         digits,
         lowest=_ZERO,
         method="closed form: moments of the pair",
@@ -55,7 +55,7 @@ def straight(composed: Composition, order: Real) -> tuple[Real, list[tuple[Pair,
     return rho, others
 
 
-def _quotient(pairs: list[tuple[Pair, int]], s: Real) -> arb:
+def quotient(pairs: list[tuple[Pair, int]], s: Real) -> arb:
     """``log M(s) / s`` of a composition; at 0 the mean of the loss. Not finite if too dear."""
     total, accuracy = arb(0), balls.current() * math.log(2)
     try:
