@@ -17,7 +17,7 @@ from flint import acb, arb
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.pair import Jet, Pair, Turns
 from dpexact.accounting.pairs.sums.power_sums import exponential_line
-from dpexact.balls import ball, current
+from dpexact.balls import ball
 from dpexact.reals import Real
 
 _Number = TypeVar("_Number", float, arb)
@@ -55,16 +55,6 @@ class OnSample(Pair):
         """By the rule for the real axis."""
         power = self._power(ball(c))
         return self._rule(power, 0.0, accuracy).total(power)
-
-    def at(self, s: acb) -> acb:
-        """By the rule for its height."""
-        power = self._power(s.real)
-        # proposes: how fine the rule is
-        rule = self._rule(power, abs(float(s.imag.mid())) * (1 + 2.0**-40), math.log(2) * current())
-        t = acb(power, s.imag if self.removes else -s.imag)
-        terms = zip(rule.weights, rule.logs, strict=True)
-        total = sum((weight * (t * log).exp() for weight, log in terms), acb(0))
-        return total + acb(rule.error, rule.error)
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """One rule for all nodes, as one product of matrices."""
