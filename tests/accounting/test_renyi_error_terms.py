@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 import pytest
-from flint import arb
+from flint import acb, arb
 from hypothesis import given
 from hypothesis import strategies as st
 from mpmath import mp, mpf
@@ -87,3 +87,15 @@ def test_outcomes_on_the_left_alone(monkeypatch):
         truth = sum(masses[y] for y in masses if y < -6) / sum(masses.values())
         assert found.contains(truth)
         assert found < 2 * truth
+
+
+def test_the_quadrature_is_told_where_nothing_is_analytic(monkeypatch):
+    asked = []
+    monkeypatch.setattr(balls, "integral", lambda f, *ends, **limits: asked.append(f) or acb(0))
+    with balls.precision(BITS):
+        averages.laplace(real(4))(Moment.of(real("1/2"), real("3/2"), False), arb(1))
+        (integrand,) = asked
+        beyond = acb(arb("0.2"), arb(3.5).union(arb(4)))
+        assert integrand(acb(1, 1), True).is_finite()
+        assert integrand(beyond, False).is_finite()
+        assert not integrand(beyond, True).is_finite()

@@ -1,4 +1,4 @@
-r"""Means under ``Q`` of a function of ``x = dP/dQ``, certified: nothing random, and two noises.
+r"""Means under ``Q`` of a function of ``x = dP/dQ``, certified, of two noises.
 
 ``factor`` multiplies ``x`` throughout: the outcome of whatever runs beside.
 """
@@ -70,17 +70,12 @@ class Moment:
 
 
 Average: TypeAlias = Callable[[Moment, arb], arb]
-"""``E_Q[f(factor x)]`` from ``f`` and the factor, at the current precision."""
+"""``E_Q[f(factor x)]`` from ``f`` and the factor; :meth:`Moment.at` where nothing is random."""
 
 #: Most evaluations of an integrand; beyond them the integral is left wide.
 MAX_EVALUATIONS: Final = 20_000
 #: Bits that a quadrature leaves to rounding.
 _SPARE: Final = 8
-
-
-def certain(f: Moment, factor: arb) -> arb:
-    """Nothing random: ``x = 1``."""
-    return f.at(factor)
 
 
 def laplace(rate: Real) -> Average:

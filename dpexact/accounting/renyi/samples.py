@@ -165,7 +165,7 @@ class SampledLaw:
         types = math.prod(math.comb(count + len(law) - 1, count) for law, count in self.finite)
         match self.noises if not self.composed.noises else None:
             case [] if types <= MAX_TYPES:
-                return averages.certain, "sum over outcomes"
+                return Moment.at, "sum over outcomes"
             case [(Laplace(rate), 1)] if types <= MAX_BESIDE:
                 # proposes: only which of two certified ways is taken
                 if approximate(rate) <= MAX_RATE and approximate(order) <= MAX_ORDER:
