@@ -51,6 +51,8 @@ def routed(
 ) -> Profile:
     """The profile of what runs: in both directions the larger one, where they differ."""
     ways = composition.ways(direction)
+    for _, faced in ways:
+        faced.kept = composition.kept
     found = [_one_way(faced, way, method) for way, faced in ways]
     return found[0] if len(found) == 1 else Mirrored(found[0], found[1], _bound(ways[1][1]))
 
@@ -65,28 +67,31 @@ def glanced(composition: Composition, direction: Direction) -> Profile:
     return found.varied(patient=False) if isinstance(found, ContourProfile) else found
 
 
-def _bound(composition: Composition) -> Callable[[Real, Real], bool] | None:
+def _bound(c: Composition) -> Callable[[Real, Real], bool] | None:
     """What proves, next to free, that delta of adding is at most a level."""
-    known: ContourProfile | None = composition.kept.get("add")
-    windows = _windows(composition, "add")
-    if known is None:
-        # proposes: whether one point is looked at first; of one step and of pieces it takes little
-        return unproved if composition.is_on_laplace or (windows and windows.count == 1) else None
-    # proposes: which bound; all hold
-    if windows is None or windows.is_often or windows.count == 1:
-        return known.is_below
+    known: ContourProfile | None = c.kept.get("add")
+    windows = _windows(c, "add")
+    # proposes: which bound; all hold, and of one step and of pieces one point takes little
+    if windows is None or windows.count == 1:
+        return known.is_below if known else unproved if windows or c.is_on_laplace else None
+    if known is None or windows.is_often:
+        return (known or windows).is_below
     return lambda at, level: known.is_below_reversed(at, level) or windows.is_below(at, level)
 
 
 def _one_way(composition: Composition, direction: Direction, method: Method) -> Profile:
     """The first route that takes what faces the direction, with the lattice engine behind it."""
+    windows = _windows(composition, direction)
     if composition.apart:
         from dpexact.accounting.pairs.mixture import Grouped
 
         if any(isinstance(pair, Grouped) for pair, _ in composition.apart):
             from dpexact.accounting.cut_groups import CutGroups
 
-            return CutGroups(composition, direction, lambda cut: _one_way(cut, direction, method))
+            cut = CutGroups(composition, direction, lambda c: _one_way(c, direction, method))
+            # proposes: which engine is asked first; both enclose
+            rare = [windows] if method == "auto" and windows and windows.is_rare else []
+            return FirstToReach(*rare, cut)
 
     def lattice(share: int = 1) -> Profile:
         from dpexact.accounting.engines.lattice.profile import WORK, lattice_profile
@@ -103,29 +108,24 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
         return lattice()
     if method == "contour" or isinstance(found, UNFAILING):
         return found
-    windows = _windows(composition, direction)
     behind = _behind(composition, found, windows, lattice)
     # proposes: which engine is asked first; each encloses
-    if windows is None or not windows.is_loud or windows.count == 1 or len(windows.rows) > 1:
+    if not windows or not windows.is_loud or windows.count == 1 or not windows.is_plain_row:
         return behind
     from dpexact.accounting.engines.loud_samples import LoudSamples
 
-    ask = *windows.rows[0], windows.add
+    ask = *windows.rows[0][:3], windows.add
     return FirstToReach(*[LoudSamples(*ask)] * LoudSamples.takes(*ask), behind)
 
 
 def _windows(c: Composition, direction: Direction) -> RareProfile | None:
     """One Gaussian on samples, or several on rare ones: the engine that sorts losses by size."""
     clouded = len(c.samples) >= _FEWEST_CLOUDED and c.clouds[0]
-    if clouded or not c.samples or c.noises or not c.is_sampled_gaussian:
+    if clouded or not (c.samples or c.apart) or c.noises:
         return None
-    from dpexact.accounting.engines.rare.profile import RareProfile
-    from dpexact.accounting.engines.rare.rows import Row
+    from dpexact.accounting.engines.rare.asked import rare_profile
 
-    rows = tuple(Row(x.inner.noise, x.q, n) for x, n in c.samples if x.inner.noise is not None)
-    found = RareProfile(rows, direction == "add", lines=c.kept.setdefault("rare", {}))
-    # of two different steps there is an integral
-    return found if len(rows) == 1 or (found.is_rare and found.count > 2) else None
+    return rare_profile(c, direction)
 
 
 def _behind(

@@ -202,11 +202,9 @@ def _shared(c: Composition, direction: Direction) -> list[Profile]:
     """Lines for many points of two Gaussians on samples, which leave others to the integral."""
     if c.noises or not c.is_sampled_gaussian:
         return []
-    from dpexact.accounting.engines.rare.profile import RareProfile
-    from dpexact.accounting.engines.rare.rows import Row
+    from dpexact.accounting.engines.rare.asked import sampled
 
-    rows = tuple(Row(x.inner.noise, x.q, n) for x, n in c.samples if x.inner.noise is not None)
-    return [RareProfile(rows, direction == "add", _SHARED_WORK, alone=False)]
+    return [sampled(c, direction, _SHARED_WORK, alone=False)]
 
 
 def parted(c: Composition) -> tuple[Composition, Composition]:

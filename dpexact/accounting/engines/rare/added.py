@@ -20,8 +20,9 @@ from flint import arb
 from dpexact import balls
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.engines.contour.product import log_chernoffs
-from dpexact.accounting.engines.rare.law import Cells, SampledLaw
-from dpexact.accounting.engines.rare.picture import FloatRow, largest_loss, log_sum
+from dpexact.accounting.engines.rare.float_rows import FloatRow, floats_of, largest_loss
+from dpexact.accounting.engines.rare.law import Cells, SampledLaw, laws_of
+from dpexact.accounting.engines.rare.picture import log_sum
 from dpexact.accounting.engines.rare.rows import Row, largest_added
 from dpexact.accounting.engines.rare.windows import Window
 from dpexact.accounting.pairs.pair import log_chernoff
@@ -54,15 +55,14 @@ def added_bound(rows: Sequence[Row], epsilon: Real, log_level: float) -> Enclosu
     nothing = Enclosure(_ZERO, Fraction(1))
     try:
         with np.errstate(all="ignore"):
-            floats = [FloatRow(approximate(s), approximate(q), n) for s, q, n in rows]
-            about = floats, approximate(epsilon), log_level
+            about = floats_of(rows), approximate(epsilon), log_level
             order = _in_short(*about)
             edges: list[list[float]] = []
             # proposes: which bound of the moments; both are proved
             if not order:
                 order, edges = _proposed(*about)
         with balls.precision(_BITS):
-            s, laws = arb(order), [SampledLaw(row.sigma, row.q) for row in rows]
+            s, laws = arb(order), laws_of(rows)
             # proposes: likewise
             if edges:
                 cells = zip(laws, edges, strict=True)
@@ -85,9 +85,10 @@ def short_moment(law: SampledLaw, order: arb) -> arb:
 
 def _in_short(rows: Sequence[FloatRow], epsilon: float, log_level: float) -> float:
     """Proposes: an order at which two terms are enough, or 0."""
-    if not (min(rows).sigma > _LEAST_NOISE and epsilon > 0):
+    alone = all(row.group == 1 for row in rows)
+    if not (alone and min(rows).sigma > _LEAST_NOISE and epsilon > 0):
         return 0.0
-    terms = [(q / (1 - q), 1 / sigma**2, n) for sigma, q, n in rows]
+    terms = [(row.q / (1 - row.q), 1 / row.sigma**2, row.times) for row in rows]
     order = epsilon / sum(n * odds * odds * math.expm1(loss) for odds, loss, n in terms)
     log = order * (largest_loss(rows) - epsilon)
     for odds, loss, count in terms:
@@ -106,9 +107,7 @@ def _proposed(
         ArithmeticError: it is not below the level.
     """
     x = _PLACES
-    losses: list[Floats] = [
-        -math.log1p(-row.q) - np.logaddexp(0.0, row.start + x / row.sigma) for row in rows
-    ]
+    losses: list[Floats] = [-row.log_stay - row.log_up(row.start + x / row.sigma) for row in rows]
     weights = -x * x / 2 + math.log(_SPACING / math.sqrt(2 * math.pi))
     law = np.exp(weights)
     means = [float(law @ loss) for loss in losses]
@@ -134,7 +133,7 @@ def _cells(row: FloatRow, order: float, width: float, count: int) -> list[float]
     centre = -row.start - math.log(order)
     first = max(float(_PLACES[0]), row.sigma * (centre + _FIRST - math.log(count) / 2))
     last = row.sigma * (centre + _LAST)
-    tilted = -_PLACES * _PLACES / 2 - order * np.logaddexp(0.0, row.start + _PLACES / row.sigma)
+    tilted = -_PLACES * _PLACES / 2 - order * row.log_up(row.start + _PLACES / row.sigma)
     if _PLACES[np.argmax(tilted)] > last:
         last = float(_PLACES[tilted > tilted.max() - _DEEP][-1])
         first = -math.sqrt(2 * (_DEEP - float(tilted.max())))

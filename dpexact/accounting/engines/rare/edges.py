@@ -15,7 +15,7 @@ from dpexact.accounting.arrays import Floats
 from dpexact.accounting.engines.rare.law import Rule
 from dpexact.accounting.engines.rare.lines import Height, Line, RowHeight, Scales
 from dpexact.accounting.engines.rare.picture import RowPicture, log_above, log_sum
-from dpexact.accounting.engines.rare.rules import ANGLES, heights, last_cell
+from dpexact.accounting.engines.rare.rules import heights, last_cell
 
 #: What a cell may add to the logarithm of what cells bound: of a power, and of what counts once.
 _OF_POWER, _OF_PART = 0.2, 0.5
@@ -23,6 +23,8 @@ _OF_POWER, _OF_PART = 0.2, 0.5
 _OF_RAY, _NARROWEST, _WIDEST, _CHANGE = -3.0, 0.01, 1.5, 0.7
 #: How far beyond the shape windows are looked at on the right of the picture, and how often.
 _FALLEN, _EVERY = 4.0, 0.2
+#: The logarithm by which a bound may rise where it hardly matters, beside half of what is left.
+_MORE = 3.0
 
 
 class Bounded(NamedTuple):
@@ -39,6 +41,8 @@ class Bounded(NamedTuple):
     ceiling: Floats
     beyond: float
     times: int
+    #: What a ray to the left has, if it is bounded in another way than cells are.
+    ray: Floats | None = None
 
 
 class Edges:
@@ -47,7 +51,10 @@ class Edges:
     def __init__(self, scales: Scales, line: Line, height: Height, own: RowHeight) -> None:
         self.row, self.far, self.near, self.tiny = own.row, scales.far, scales.near, height.tiny
         self._own, self._rho, self._top = own, 1 + line.abscissa, height.beyond
-        self._share = -np.expm1(-own.row.loss)
+        #: By how much its logarithm rises with that of ``lambda``.
+        self._share, self._back = (
+            abs(np.gradient(log, own.row.ratio)) for log in (own.row.up, own.row.down)
+        )
 
     def places(
         self,
@@ -92,21 +99,34 @@ class Edges:
         self, window: Floats, order: float, times: int = 1, scale: float | None = None
     ) -> Bounded:
         """A moment of a real order."""
-        row, whole = self.row, 1.0 if order >= 1 else 0.0
-        law, power = row.density + whole * row.loss, (order - whole) * row.loss
-        steep = math.sqrt(abs(order * (order - 1))) * self._share
+        row, steep, ray = self.row, math.sqrt(abs(order * (order - 1))) * self._share, None
+        if order >= 1:
+            # cells take what is under Q at one of their ends
+            law, power = row.density + row.loss, (order - 1) * row.up
+            window = window - (order - 1) * row.down
+        else:
+            law, power = row.density - row.down, order * row.up + (1 - order) * row.down
+            steep = steep + (1 - order) * self._back
+        # proposes: likewise
+        if row.law.replaced and order < 1:
+            tilt = (1 - order) / row.sigma
+            grown = (1 - order) * row.down + tilt * row.x + tilt * tilt / 2
+            ray = grown - np.maximum(0.0, -tilt - row.x) ** 2 / 2
+            ray = ray + np.maximum.accumulate(window)
         beyond = self._hump(scale or self.far, order - 1) if order > 1 else float(power[-1])
-        return Bounded(law, window, power, steep, window + power, beyond, times)
+        return Bounded(law, window, power, steep, window + power, beyond, times, ray)
 
     def _turned(
         self, scales: tuple[float, float | None], angle: float, up: float = 0.0, times: int = 1
     ) -> Bounded:
         """What the line has at a height, from above the axis."""
-        row, rho, at = self.row, self._rho, int(np.argmin(abs(angle - ANGLES)))
-        law, window = row.density + row.loss, heights(row, *scales, ANGLES[at : at + 1])[0]
-        power = self._own.powers[at] - row.loss - up * self._own.falls[at]
+        row, rho, angles = self.row, self._rho, self.row.law.angles
+        at = int(np.argmin(abs(angle - angles)))
+        law, window = row.density + row.loss, heights(row, *scales, angles[at : at + 1])[0]
+        window = window - (rho - 1) * row.down
+        power = self._own.powers[at] + rho * row.down - row.up - up * self._own.falls[at]
         steep = (abs(rho) + up * math.sin(angle)) * self._share
-        ceiling = window + ((rho - 1) * row.loss if rho >= 1 else power)
+        ceiling = window + ((rho - 1) * row.up if rho >= 1 else power)
         beyond = self._hump(scales[0], rho - 1, math.log(math.cos(row.root * angle)))
         return Bounded(law, window, power, steep, ceiling, beyond, times)
 
@@ -137,7 +157,8 @@ def _balanced(row: RowPicture, last: float, moments: Sequence[Bounded]) -> tuple
     times = np.array([[float(own.times)] for own in moments])
     beyond = np.array([[own.beyond] for own in moments])
     spacing, height = float(row.ratio[1] - row.ratio[0]), window + power
-    law -= log_sum(law + height)[:, None] - np.log(times)
+    whole = log_sum(law + height)[:, None] - np.log(times)
+    law -= whole
     most = np.where(times > 1, _OF_POWER, _OF_PART) * spacing * np.exp(-law - height)
     falls = abs(np.gradient(window, spacing, axis=1))
     by_window = _risen(np.sqrt(2 * most * falls)) / falls
@@ -151,6 +172,9 @@ def _balanced(row: RowPicture, last: float, moments: Sequence[Bounded]) -> tuple
     left = np.logaddexp.accumulate(law, axis=1) + np.log(np.minimum(1.0, steep + falls))
     left += np.maximum.accumulate(window, axis=1)
     left += np.maximum(0.0, np.maximum.accumulate(power, axis=1))
+    for own, log, at in zip(moments, whole, left, strict=True):
+        if own.ray is not None:
+            at[:] = own.ray - log
     right = np.logaddexp.accumulate(law[:, ::-1], axis=1)[:, ::-1]
     highest = np.maximum.accumulate(ceiling[:, ::-1], axis=1)[:, ::-1]
     before, after = (
@@ -169,5 +193,8 @@ def _balanced(row: RowPicture, last: float, moments: Sequence[Bounded]) -> tuple
 
 
 def _risen(root: Floats) -> Floats:
-    """About the ``x`` at which ``x (e^x - 1)``, or its like, is a power of that."""
-    return np.log1p(root) + np.log1p(root / 10)
+    """About the ``x`` at which ``x (e^x - 1)``, or its like, is a power of that.
+
+    Of what hardly matters less, as windows and powers may rise by so much in the same cell.
+    """
+    return np.log1p(root) + np.minimum(np.log1p(root / 10), _MORE)

@@ -13,8 +13,9 @@ from typing import Final
 import numpy as np
 
 from dpexact.accounting.arrays import Complexes, Floats
+from dpexact.accounting.engines.rare.float_rows import FloatRow
 from dpexact.accounting.engines.rare.law import Rule
-from dpexact.accounting.engines.rare.picture import FloatRow, Picture, Question, geometric, log_sum
+from dpexact.accounting.engines.rare.picture import Picture, Question, geometric, log_sum
 from dpexact.accounting.engines.rare.plan import Plan
 from dpexact.accounting.engines.rare.rows import Row, total_variation
 from dpexact.accounting.engines.rare.windows import Window
@@ -93,12 +94,10 @@ class Estimate:
     ) -> tuple[Complexes, Complexes]:
         nodes = np.arange(rule.first, rule.last + 1) * rule.spacing
         z: Complexes = nodes.astype(np.complex128) + 1j * rule.shift
-        ratio: Complexes = np.exp(row.start + z / row.sigma)
-        loss: Complexes = np.where(
-            abs(ratio) < 1e-4, ratio - ratio**2 / 2 + ratio**3 / 3, np.log(1 + ratio)
-        )
-        weights: Complexes = np.exp(rho * loss - z * z / 2) * _height(window, ratio)
-        scale = rule.spacing / math.sqrt(2 * math.pi) * (1 - row.q)
+        log = row.start + z / row.sigma
+        loss, more = row.losses(log)
+        weights: Complexes = np.exp(rho * loss + more - z * z / 2) * _height(window, np.exp(log))
+        scale = rule.spacing / math.sqrt(2 * math.pi) * math.exp(row.log_stay)
         finite: Complexes = np.where(np.isfinite(weights), weights, 0)
         return finite * scale, loss
 
@@ -124,7 +123,7 @@ class Estimate:
         """
         log_whole, kept, near = 0.0, 0.0, 0.0
         for row, outer, inner in zip(self.ask.rows, far, middle, strict=True):
-            log = math.log1p(-row.q) if under else 0.0
+            log = row.log_stay if under else 0.0
             whole = math.exp(log)
             log_whole += row.times * log
             kept += row.times * math.log1p(-min(outer / whole, 1 - 1e-16))
@@ -323,7 +322,9 @@ def first_place(ask: Question, log_target: float) -> tuple[float, float]:
 
 def _begin(ask: Question, log_target: float) -> float:
     """The place as if losses were about normal, or nearer to the middle where they are not."""
-    variances = (row.times * row.q**2 * math.expm1(row.sigma**-2) for row in ask.rows)
+    variances = (
+        row.times * (row.group * row.q) ** 2 * math.expm1(row.sigma**-2) for row in ask.rows
+    )
     epsilon = math.sqrt(-2 * log_target * sum(variances))
     at = max(_LEAST / 2, min(_BEGIN, math.log(epsilon / ask.top)))
     return -at if ask.add else at

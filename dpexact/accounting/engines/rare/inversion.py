@@ -16,7 +16,7 @@ from typing import NamedTuple
 from flint import acb, arb
 
 from dpexact.accounting.engines.contour.inversion import alias, outer_tail
-from dpexact.accounting.engines.rare.law import Cells, SampledLaw
+from dpexact.accounting.engines.rare.law import Cells, SampledLaw, laws_of
 from dpexact.accounting.engines.rare.plan import Plan
 from dpexact.accounting.engines.rare.powers import fallen, large_line, real_powers, tiny_line
 from dpexact.accounting.engines.rare.rows import Row, largest_added, lost, product, with_some
@@ -58,8 +58,10 @@ class Inversion:
     def __init__(self, rows: Sequence[Row], plan: Plan) -> None:
         self.plan = plan
         self._counts = [row.times for row in rows]
-        self._laws = [SampledLaw(row.sigma, row.q) for row in rows]
+        self._laws = laws_of(rows)
         self._largest = largest_added(rows)
+        #: Whether losses are below 0, too.
+        self._falls = any(row.replaced for row in rows)
         self._c, self._h = arb(plan.abscissa), arb(plan.step)
         self.period = 2 * arb.pi() / self._h
         # proposes: the side; both are proved
@@ -75,8 +77,7 @@ class Inversion:
             self._constants = self._bounds()
         self._row = Rows([self._weighted()])
         with precision(plan.far_bits):
-            laws = [SampledLaw(row.sigma, row.q) for row in rows]
-            beyond = self._real(laws, plan.far, 0)
+            beyond = self._real(laws_of(rows), plan.far, 0)
         self._far, self._middle, self._near = self._masses(beyond)
         # proposes: whether the masses of what is far were summed
         self._knows_far = None not in [own.real_rules[0] for own in plan.rows]
@@ -97,7 +98,7 @@ class Inversion:
                 line = large_line(law, window, orders, own.terms[1], plan.step, rule, cells)
             if tiny is not None and near:
                 assert own.tiny_rule is not None
-                powers = real_powers(law, tiny, own.terms[0] + 1, own.tiny_rule, cells)
+                powers = real_powers(law, tiny, range(own.terms[0] + 1), own.tiny_rule, cells)
                 rest = tiny_line(powers, orders)
                 line = [a + b for a, b in zip(line, rest, strict=True)]
             lines.append([value * law.stay for value in line])
@@ -130,8 +131,7 @@ class Inversion:
             if rule is None:
                 found.append([arb(0).union(cells.bound(window, rho)) for rho in (1.0, 0.0)])
                 continue
-            under, grown = real_powers(law, window, 2, rule, cells)
-            found.append([under + grown, under])
+            found.append(law.masses(real_powers(law, window, law.orders, rule, cells)))
         return found
 
     def _masses(self, beyond: list[list[arb]]) -> tuple[Masses, Masses, Masses]:
@@ -230,10 +230,10 @@ class Inversion:
         below = arb(0)
         # of balls; an order bounds what is below, and none is refused where it is needed
         # proposes: the order and the period; floats mean their exact values
-        if not gap < self.period:
+        if self._falls or not gap < self.period:
             # proposes: likewise
             if not lower > 0:
-                raise ValueError("the period is shorter than the gap")
+                raise ValueError("nothing bounds what is below the gap")
             constant = chernoff_constant(lower) * under
             below = alias(constant, -1 - lower, self._c + 1 + lower, self.period, gap)
         centre = total - self._known(gap)

@@ -1,10 +1,10 @@
 r"""One Gaussian step on a sample: certified moments of its small, middle and large losses.
 
-With ``lambda(x) = q/(1-q) e^{x/sigma - 1/(2 sigma^2)}`` the loss of removing a record is
-``log(1-q) + log(1 + lambda)``, and for a window ``W``
+With ``A`` and ``v`` of :mod:`~dpexact.accounting.engines.rare.likelihood` the loss of a step is
+``k log(1-q) + log A - log v``, and for a window ``W``
 
-.. math:: J_W(\rho) = \int \varphi(x)\,(1 + \lambda(x))^\rho\,W(\lambda(x))\,dx,
-   \qquad E_P[e^{sZ'}; W] = (1-q) J_W(1 + s),\quad Z' = \log(1 + \lambda).
+.. math:: J_W(\rho) = \int \varphi\,A^\rho\,v^{1-\rho}\,W\,dx,
+   \qquad E_P[e^{sZ'}; W] = (1-q)^k J_W(1 + s),\quad Z' = \log A - \log v.
 
 ``rho`` is at least 1, or at most 0. The numbers in brackets refer to sections of
 ``docs/theory/rare.md``.
@@ -12,20 +12,21 @@ With ``lambda(x) = q/(1-q) e^{x/sigma - 1/(2 sigma^2)}`` the loss of removing a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from flint import acb, arb
 
-from dpexact.accounting.engines.rare.windows import Window, lower_tail, upper_tail
+from dpexact.accounting.engines.rare.heights import Heights
+from dpexact.accounting.engines.rare.likelihood import Likelihood
+from dpexact.accounting.engines.rare.rows import Row
+from dpexact.accounting.engines.rare.windows import Window
 from dpexact.accounting.pairs.sums.power_sums import line_sums
-from dpexact.balls import ball, current, normal_tail
+from dpexact.balls import current, normal_tail
 from dpexact.reals import Real
 
-#: Windows that differ from 1 by less are not summed.
-_NEGLIGIBLE = 1e-20
 #: So many nodes follow from one by products, which round.
 _RENEWED = 64
 
@@ -71,20 +72,17 @@ def hats(a: arb, b: arb, mass: arb, tilted: arb) -> tuple[arb, arb]:
     return mass - right, right
 
 
-class SampledLaw:
+def crossed(low: arb, high: arb, first: arb, last: arb) -> arb:
+    """By how much chords of what rises and of what falls exceed the chord of their product [10]."""
+    return (high - low) * (first - last) / 4
+
+
+class SampledLaw(Likelihood):
     """Use it at the precision it was made for."""
 
-    def __init__(self, sigma: Real, q: Real) -> None:
-        self.rate = 1 / ball(sigma)
-        self.stay = 1 - ball(q)
-        self.odds = ball(q) / self.stay
-        #: ``log lambda(0)``.
-        self.start = self.odds.log() - self.rate * self.rate / 2
+    def __init__(self, sigma: Real, q: Real, group: int = 1, replaced: bool = False) -> None:
+        super().__init__(sigma, q, group, replaced=replaced)
         self.bits = current()
-
-    def ratio(self, x: arb) -> arb:
-        """``lambda(x)``."""
-        return (self.start + x * self.rate).exp()
 
     def mean(self, order: arb) -> arb:
         """``Int phi lambda^r``."""
@@ -99,28 +97,32 @@ class SampledLaw:
         power = window.steepest(angle, ratio, float((place / self.rate - order).mid()))
         return order + power, self.mean(order + power) * window.below(angle, ratio, power)
 
-    def angle(self, height: arb) -> arb:
-        """By how much ``lambda`` is turned there."""
-        angle = height * self.rate
-        # of balls: what follows needs an angle below pi/2
-        if not 2 * angle < arb.pi():
-            raise ValueError("the strip is not admissible")
-        return angle
-
     def outside(self, window: Window, order: arb, rule: Rule) -> arb:
         """At least the weight of all nodes beyond the first and the last [4]."""
         spacing, shift = arb(rule.spacing), arb(rule.shift)
         angle = self.angle(shift)
         left, right = rule.first * spacing, rule.last * spacing
-        power = order - 1 if order >= 1 else arb(0)
-        masses = [normal_beyond(-left, spacing), normal_beyond(right, spacing)]
-        if order >= 1:
-            masses[0] += self.odds * normal_beyond(self.rate - left, spacing)
-            masses[1] += self.odds * normal_beyond(right - self.rate, spacing)
+        # of balls; where a record is replaced nothing is known of other orders
+        if self.replaced and not order >= 1:
+            raise ValueError("a line of so small an order is not bounded here")
+        power, shares = (order - 1, self.shares) if order >= 1 else (arb(0), self.shares[:1])
+        masses = [arb(0), arb(0)]
+        for j, share in enumerate(shares):
+            masses[0] += share * normal_beyond(j * self.rate - left, spacing)
+            masses[1] += share * normal_beyond(right - j * self.rate, spacing)
         small = self.ratio(left)
-        below = masses[0] * (1 + small) ** power * window.below(angle, small, arb(0))
-        above = masses[1] * window.ceiling(power, angle, self.ratio(right))
-        return (shift * shift / 2).exp() * (below + above)
+        below = (power * self.more(small).log1p()).exp() * window.below(angle, small, arb(0))
+        above = self.ceiling(window, power, angle, self.ratio(right))
+        weight = (shift * shift / 2).exp() * self.least ** (1 - order)
+        return weight * (masses[0] * below + masses[1] * above)
+
+    def ceiling(self, window: Window, power: arb, angle: arb, start: arb) -> arb:
+        """At least ``A(lambda)^power |W(lambda e^{i theta})|`` for ``lambda >= start`` [2].
+
+        As ``A`` is at most ``(1 + lambda/k)^k``.
+        """
+        k = self.group
+        return window.ceiling(k * power, angle, start, k) / arb(k) ** (k * power)
 
     # --- values -----------------------------------------------------------------------------------
 
@@ -135,7 +137,7 @@ class SampledLaw:
     ) -> list[acb]:
         """``J_W(rho + i n step)``, ``n = 0 .. count``, all nodes at once."""
         rho = arb(order)
-        nodes = self.laid(window, rho, step, rule, lambda _, ratio: (1 + ratio).log())
+        nodes = self.laid(window, rho, step, rule, lambda _, ratio: self.losses(ratio))
         bounds = cells.bound(window, order), cells.decayed(window, order, 0.0, rule.angle)
         return nodes.sums(count, self.outside(window, rho, rule), bounds)
 
@@ -145,9 +147,12 @@ class SampledLaw:
         order: arb,
         step: float,
         rule: Rule,
-        exponent: Callable[[acb, acb], acb],
+        exponent: Callable[[acb, acb], tuple[acb, acb]],
     ) -> Nodes:
-        """Nodes of a rule for ``phi e^{(rho + i n step) l} W``, ``l`` of ``log lambda, lambda``."""
+        """Nodes of a rule for ``phi e^{(rho + i n step) l + m} W``.
+
+        ``l`` and ``m`` are those of ``log lambda, lambda``.
+        """
         spacing, shift = arb(rule.spacing), arb(rule.shift)
         top = arb(rule.angle) / self.rate
         # proposes: the rule, whose floats mean their exact values; balls decide the strip
@@ -164,12 +169,17 @@ class SampledLaw:
             ratio = ratio * growth if len(found.ratios) % _RENEWED else log.exp()
             # proposes: the root, a float that means its exact value
             power = ratio if window.root == 1 else (log * window.root).exp()
-            loss, z = exponent(log, ratio), acb(x, shift)
+            (loss, more), z = exponent(log, ratio), acb(x, shift)
             found.ratios.append(log)
-            weight = (loss * order - z * z * half).exp()
+            weight = (loss * order + more - z * z * half).exp()
             found.weights.append(weight * window.at(power, self.bits))
             found.turns.append((i_step * loss).exp())
         return found
+
+
+def laws_of(rows: Iterable[Row]) -> list[SampledLaw]:
+    """Those of a step of each row."""
+    return [SampledLaw(row.sigma, row.q, row.group, row.replaced) for row in rows]
 
 
 class Nodes(NamedTuple):
@@ -190,6 +200,10 @@ class Nodes(NamedTuple):
         return [v * scale + square for v in line_sums(self.weights, self.turns, count)]
 
 
+#: At least a window over a cell, ends of what is convex, and what these count for.
+_Chord: TypeAlias = tuple[arb, tuple[arb, arb], tuple[arb, arb]]
+
+
 def _check(order: arb) -> None:
     if not (order <= 0 or order >= 1):
         raise ValueError("an order between 0 and 1 is not bounded here")
@@ -207,16 +221,20 @@ class Cells:
         #: The masses of ``phi`` and of ``phi lambda`` on the left ray, on each cell, on the right.
         self._masses = _parts(self._edges)
         self._tilted = [law.odds * mass for mass in _parts([x - law.rate for x in self._edges])]
+        last = self._edges[-1]
+        #: That of ``phi A`` on the right.
+        self._last = sum(
+            (share * normal_tail(last - j * law.rate) for j, share in enumerate(law.shares)), arb(0)
+        )
         self._ratios = [arb(0), *(law.ratio(x) for x in self._edges)]
-        self._losses = [r.log1p() for r in self._ratios]
+        self._losses = [law.more(r).log1p() for r in self._ratios]
         self._hats = [
             hats(a, b, mass, tilted)
             for (a, b), mass, tilted in zip(
                 pairwise(self._ratios), self._masses, self._tilted, strict=False
             )
         ]
-        self._windows: dict[tuple[Window, float], list[arb]] = {}
-        self._tails: dict[tuple[float, int, float, float], tuple[list[arb], list[arb]]] = {}
+        self._heights = Heights(self._ratios)
 
     def bound(self, window: Window, order: arb | float) -> arb:
         """At least ``J_W(rho)``."""
@@ -225,7 +243,7 @@ class Cells:
     def weighed(self, window: Window, order: arb, angle: float) -> arb:
         """At least ``Int phi |lambda^r W|`` on ``Im x = sigma angle`` [9]."""
         law, shift = self._law, arb(angle) / self._law.rate
-        heights, first = self._heights(window, angle), self._edges[0]
+        heights, first = self._heights.of(window, angle), self._edges[0]
         left, *rest = (a * b for a, b in zip(self._powers(order), heights, strict=True))
         power, tilted = law.left(window, order, first, arb(angle))
         left = arb.min(left, tilted * normal_tail(power * law.rate - first))
@@ -249,99 +267,61 @@ class Cells:
         law = self._law
         shift = theta / law.rate
         turn = law.angle(shift)
-        heights = self._heights(window, angle)
-        real, fall = theta.cos(), arb(1)
+        heights = self._heights.of(window, angle)
+        real, turned = theta.cos(), acb(0, theta).exp()
         # proposes: the angle, a float that means its exact value
         if not angle:
             logs = self._losses
-        # proposes: the order likewise; what is convex of the modulus of 1 + lambda e^{i theta}
+        # proposes: the order likewise; what is convex of the modulus of A
         elif rho >= 1:
-            logs = [((2 * real + r) * r).log1p() / 2 for r in self._ratios]
+            more = [law.more(r * turned) for r in self._ratios]
+            logs = [(2 * w.real + w.real**2 + w.imag**2).log1p() / 2 for w in more]
         else:
-            logs = [(real * r).log1p() for r in self._ratios]
-        values = [(rho * log).exp() for log in logs]
+            logs = [law.more(real * r).log1p() for r in self._ratios]
+        moduli, falls = [(rho * log).exp() for log in logs], [arb(1)] * len(logs)
         # proposes: the height, a float that means its exact value
         if height:
-            turned = (acb(1 + r * real, r * theta.sin()).arg() for r in self._ratios)
-            falls = [(-up * angle).exp() for angle in turned]
-            fall = falls[-1]
-            values = [f * g for f, g in zip(values, falls, strict=True)]
-        total = fall * self._beyond(window, rho, turn, heights[-1])
-        for most, (low, high), (left, right) in zip(
-            heights, pairwise(values), self._hats, strict=False
-        ):
+            falls = [(-up * (1 + law.more(r * turned)).arg()).exp() for r in self._ratios]
+        values = [f * g for f, g in zip(moduli, falls, strict=True)]
+        total = falls[-1] * self._beyond(window, rho, turn, heights[-1])
+        cells = list(zip(heights, pairwise(values), self._hats, strict=False))
+        if law.replaced:
+            total, cells = self._replaced(rho, total, cells, height, angle)
+        for most, (low, high), (left, right) in cells:
             total += most * (low * left + high * right)
+        # of balls; one record needs none, and of small orders both fall
+        if law.group > 1 and rho >= 1:
+            each = zip(heights, pairwise(moduli), pairwise(falls), self._masses, strict=False)
+            for most, (low, high), (first, last), mass in each:
+                total += most * mass * crossed(low, high, first, last)
         return ((shift * shift / 2).exp() * total).upper()
+
+    def _replaced(
+        self, rho: arb, total: arb, cells: list[_Chord], height: float, angle: float
+    ) -> tuple[arb, list[_Chord]]:
+        """With ``v`` beside, what the ray to the right has, and chords [10]."""
+        law, ratios = self._law, self._ratios[1:]
+        if rho >= 1:
+            beside = [law.beside(rho, r, angle, height) for r in ratios]
+            return total * law.least ** (1 - rho), [
+                (most * more, ends, hat)
+                for (most, ends, hat), more in zip(cells, beside, strict=True)
+            ]
+        beside = [law.beside(rho, r) for r in ratios]
+        (most, _, _), *cells = cells
+        return total * beside[-1] + most * law.left_mass(rho, self._edges[0]), [
+            (most, (low * left, high * right), hat)
+            for (most, (low, high), hat), (left, right) in zip(cells, pairwise(beside), strict=True)
+        ]
 
     def _beyond(self, window: Window, rho: arb, angle: arb, most: arb) -> arb:
         """The ray to the right, where the modulus is at most ``most`` or its ceiling."""
         if rho >= 1:
-            mass = self._masses[-1] + self._tilted[-1]
-            return mass * window.ceiling(rho - 1, angle, self._ratios[-1])
-        # at most the modulus of 1 + lambda e^{i theta}
+            mass = self._last
+            return mass * self._law.ceiling(window, rho - 1, angle, self._ratios[-1])
+        # at most the modulus of A
         least = 1 + self._ratios[-1] * angle.cos().lower()
         return self._masses[-1] * most * least**rho
-
-    def _heights(self, window: Window, angle: float) -> list[arb]:
-        """At least ``|W(lambda e^{i theta})|`` on the left ray, each cell and the right ray."""
-        key = window, angle
-        # proposes: the angle and the scales, floats that mean their exact values here as in the key
-        found = self._windows.get(key)
-        if found is None:
-            found = self._windows[key] = self._found_heights(window, angle)
-        return found
-
-    def _small(
-        self, scale: float | None, window: Window, angle: float
-    ) -> tuple[list[arb], list[arb]]:
-        """``P(Gamma_k > v)`` and at least ``P(Gamma_k <= v)``, at all places, for all windows."""
-        count = len(self._ratios)
-        if scale is None:
-            return [arb(1)] * count, [arb(0)] * count
-        shape, root = window.shape, window.root
-        key = scale, shape, root, angle
-        # proposes: the angle and the scale, floats that mean their exact values here as in the key
-        if key not in self._tails:
-            bits, cosine, plain = current(), window.cosine(arb(angle)), Window(shape, high=1.0)
-            half, little, factor = arb("0.5 +/- 0.5"), arb(_NEGLIGIBLE), cosine / arb(scale) ** root
-            tails, rest = [], []
-            # proposes: the root, a float that means its exact value
-            powers = self._ratios if root == 1 else [r**root for r in self._ratios]
-            for v in [factor * power for power in powers]:
-                low = lower_tail(v, shape).upper()
-                # proposes: which bound may be enough; all are proved
-                high = upper_tail(v, 1 - shape / v, shape).upper() if v > shape else arb(1)
-                # proposes: likewise
-                if low < little:
-                    tail = 1 - low * half
-                # proposes: likewise
-                elif high < little:
-                    tail = high * half
-                else:
-                    tail = plain.tail(v, bits)
-                tails.append(tail)
-                rest.append(_least(1 - tail, low))
-            self._tails[key] = tails, rest
-        # proposes: likewise
-        return self._tails[key]
-
-    def _found_heights(self, window: Window, angle: float) -> list[arb]:
-        grown = window.turned(arb(angle))
-        above, rest = self._small(window.high, window, angle)
-        found = []
-        if window.low is None:
-            # |G| <= 1 + |1 - G|
-            found = [
-                arb.min(grown * high, 1 + grown * low)
-                for high, low in zip(above, rest[1:], strict=False)
-            ]
-            return [*found, grown * above[-1]]
-        below, least = self._small(window.low, window, angle)
-        found = [
-            grown * _least(high - low, low_rest)
-            for high, low, low_rest in zip(above, below[1:], least[1:], strict=False)
-        ]
-        return [*found, grown * above[-1]]
 
 
 def _parts(edges: Sequence[arb]) -> list[arb]:
@@ -354,8 +334,3 @@ def _parts(edges: Sequence[arb]) -> list[arb]:
         inner.append(1 - below[-1] - above[0])
     inner += [a - b for a, b in pairwise(above)]
     return [below[0] if below else 1 - above[0], *inner, above[-1] if above else 1 - below[-1]]
-
-
-def _least(one: arb, other: arb) -> arb:
-    """The smaller upper end: a ball from below zero to a tiny end would be wide."""
-    return arb.min(one.upper(), other.upper()).upper()

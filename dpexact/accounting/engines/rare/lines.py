@@ -15,13 +15,7 @@ import numpy as np
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.engines.contour.product import log_chernoffs
 from dpexact.accounting.engines.rare.picture import EXCESS, Picture, RowPicture, crossing, log_sum
-from dpexact.accounting.engines.rare.rules import (
-    ANGLES,
-    POWER_ANGLES,
-    heights,
-    powered,
-    turned_losses,
-)
+from dpexact.accounting.engines.rare.rules import POWER_ANGLES, heights, powered
 from dpexact.accounting.pairs.pair import TooExpensive, short
 
 #: Abscissas tried, over the gap; those beyond the second where windows are narrow beside it.
@@ -117,7 +111,8 @@ def line_for(scales: Scales, tolerance: float, in_floats: bool) -> Line:
     shorter = np.where(np.isnan(steep), np.inf, under / steep)
     below = np.argmin(shorter, axis=1)
     shortest = shorter.min(axis=1)
-    least_periods = np.where(shortest < 0.8 * gap, 1.05 * shortest, whole)
+    known = (shortest < 0.8 * gap) | ask.falls
+    least_periods = np.where(known, 1.05 * shortest, whole)
     periods = np.maximum(np.maximum(periods, least_periods), 1e-4 * gap)
     scores = periods * np.maximum(10.0, peaks - tolerance) ** 0.6
     if in_floats:  # the sum must not exceed delta by more than floats resolve
@@ -127,7 +122,8 @@ def line_for(scales: Scales, tolerance: float, in_floats: bool) -> Line:
         raise TooExpensive("no line")
     abscissa, period, peak = (float(v[best]) for v in (lines, periods, peaks))
     upper = float(uppers[at[best, 0]])
-    lower = float(lowers[below[best]]) if shortest[best] < 0.8 * gap and period < whole else 0.0
+    bounded = ask.falls or (known[best] and period < whole)
+    lower = float(lowers[below[best]]) if bounded else 0.0
     return Line(short(abscissa), short(2 * math.pi / period), period, peak, upper, lower)
 
 
@@ -163,14 +159,14 @@ def height_for(scales: Scales, line: Line, tolerance: float, by_powers: bool) ->
         TooExpensive: the moments decay too slowly.
     """
     picture, far, near = scales.picture, scales.far, scales.near
-    rows, rho, angles = picture.rows, 1 + line.abscissa, ANGLES[:, None]
+    rows, rho = picture.rows, 1 + line.abscissa
     powers, falls = [], []
     for row in rows:
-        modulus, turn = turned_losses(row, angles)
+        modulus, turn = row.turned
         powers.append(rho * modulus)
         falls.append(turn)
     plains = [
-        row.density + (angles * row.sigma) ** 2 / 2 + power
+        row.density + (row.law.angles[:, None] * row.sigma) ** 2 / 2 + power
         for row, power in zip(rows, powers, strict=True)
     ]
     heavy = [plain + heights(row, far, near) for row, plain in zip(rows, plains, strict=True)]

@@ -9,12 +9,12 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import NamedTuple
 
 import numpy as np
 
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.engines.contour.product import log_chernoffs
+from dpexact.accounting.engines.rare.float_rows import FloatRow, largest_loss
 from dpexact.kept import cached_property
 
 #: How far from where one loss is the gap a scale is looked for, and how closely.
@@ -40,21 +40,10 @@ _AWAY = 0.33
 EXCESS = 1.0
 #: Orders tried where the sum of losses is small, over the gap.
 _LEAST_BACK, _LARGEST_BACK, _BACKS = 0.5, 600.0, 15
+#: The same over the noise, where records are replaced.
+_UPRIGHT, _TILTED = 0.5, 16.0
 #: Orders over the standard deviation of the sum; the largest of them.
 _QUIETEST, _DEEPEST = np.geomspace(1.0, 20.0, 6), 20.0
-
-
-class FloatRow(NamedTuple):
-    """A row in floats."""
-
-    sigma: float
-    q: float
-    times: int
-
-    @property
-    def start(self) -> float:
-        """``log lambda`` at 0."""
-        return math.log(self.q) - math.log1p(-self.q) - 1 / (2 * self.sigma**2)
 
 
 @dataclass(frozen=True)
@@ -84,6 +73,11 @@ class Question:
         return largest_loss(self.rows)
 
     @property
+    def falls(self) -> bool:
+        """Whether losses are below 0."""
+        return any(row.replaced for row in self.rows)
+
+    @property
     def least(self) -> float:
         """The least gap."""
         return self.share * self.gap
@@ -94,7 +88,7 @@ class Question:
         Removing takes so many digits.
         """
         other = 2 * self.top - self.gap
-        if self.add or other < _AWAY * self.gap:
+        if self.add or self.falls or other < _AWAY * self.gap:
             return self
         return replace(self, other=other, spare=max(0.0, digits - 1) * math.log(10))
 
@@ -107,29 +101,32 @@ class Question:
         return found
 
 
-def largest_loss(rows: Sequence[FloatRow]) -> float:
-    """``-sum n_r log(1 - q_r)``."""
-    return -sum(row.times * math.log1p(-row.q) for row in rows)
-
-
 class RowPicture:
     """Float picture of the law of one step of a row, and of windows."""
 
     def __init__(self, row: FloatRow, gap: float, shape: int, root: float, back: float) -> None:
-        self.shape, self.root, self.sigma, self.times = shape, root, row.sigma, row.times
+        self.law, self.shape, self.root = row, shape, root
+        self.sigma, self.times = row.sigma, row.times
         width = _SPACING * (_WIDER if row.sigma > _SMOOTH else min(1.0, row.sigma))
         self.width = width
         #: The logarithm of ``lambda`` at 0.
         self.start = start = row.start
-        reach = _REACH + max(1 / row.sigma, row.sigma * (log_odds(gap) - start))
+        reach = _REACH + max(row.group / row.sigma, row.sigma * (log_odds(gap) - start))
         self.x = np.arange(-back, min(reach, _LAST), width)
-        #: The logarithms of ``lambda`` and of ``1 + lambda``.
+        #: The logarithms of ``lambda``, ``A`` and ``v``, and the loss.
         self.ratio = start + self.x / row.sigma
-        self.loss = np.logaddexp(0.0, self.ratio)
+        self.up, self.down = row.log_up(self.ratio), row.log_down(self.ratio)
+        self.loss = self.up - self.down
         self._below = math.nan, self.x
-        self.density = (
-            -(self.x**2) / 2 + math.log(width / math.sqrt(2 * math.pi)) + math.log1p(-row.q)
-        )
+        spacing = math.log(width / math.sqrt(2 * math.pi))
+        #: That of ``Q`` over the lift of the losses.
+        self.density = self.down - self.x**2 / 2 + spacing + row.log_stay
+
+    @property
+    def turned(self) -> tuple[Floats, Floats]:
+        """Both parts of the loss at each of the angles, a row an angle."""
+        real, turn = self.law.turned(self.ratio, self.up, self.law.angles[:, None])
+        return real - self.down, turn
 
     def over(self, scale: float) -> Floats:
         """The logarithm of the root of ``lambda`` over a scale."""
@@ -164,11 +161,10 @@ class Picture:
         #: About where one loss is the gap, over the scale of a window, as logarithms.
         self.centre = log_odds(ask.gap) - math.log(shape) / root
         quiet = math.inf if len(ask.rows) == 1 else _QUIET
-        backs = [_REACH if row.sigma < quiet else _FARTHEST_BACK for row in ask.rows]
-        self.rows = [
-            RowPicture(row, ask.gap, shape, root, back)
-            for row, back in zip(ask.rows, backs, strict=True)
-        ]
+        self.rows = []
+        for row in ask.rows:
+            back = _FARTHEST_BACK if row.replaced or row.sigma >= quiet else _REACH
+            self.rows.append(RowPicture(row, ask.gap, shape, root, back))
 
     def product(self, logs: Iterable[Floats]) -> Floats:
         """``log prod M_r^{n_r}``."""
@@ -200,8 +196,13 @@ class Picture:
     @cached_property
     def back_orders(self) -> Floats:
         """Orders tried where the sum of the losses is small."""
-        last = max(_LARGEST_BACK / self.ask.gap, _DEEPEST / self._spread)
-        return geometric(_LEAST_BACK / self.ask.gap, last, _BACKS)
+        first, last = _LEAST_BACK / self.ask.gap, _LARGEST_BACK / self.ask.gap
+        last = max(last, _DEEPEST / self._spread)
+        # those of losses below 0 tilt to the left, and the picture ends
+        if self.ask.falls:
+            noise = min(row.sigma for row in self.rows)
+            first, last = min(first, _UPRIGHT * noise), min(last, _TILTED * noise)
+        return geometric(first, last, _BACKS)
 
     @cached_property
     def _spread(self) -> float:

@@ -28,7 +28,6 @@ from dpexact.accounting.engines.rare.lines import (
 from dpexact.accounting.engines.rare.picture import Picture, Question, log_sum
 from dpexact.accounting.engines.rare.plan import Plan, RowPlan
 from dpexact.accounting.engines.rare.rules import (
-    ANGLES,
     heights,
     oblique_rule,
     power_rule,
@@ -91,7 +90,8 @@ def cheapest(
 
 def _widest(ask: Question, log_tolerance: float, in_floats: bool) -> list[Plan]:
     """A plan with the widest windows that there is room for, if any; floats have no powers."""
-    if max(row.sigma for row in ask.rows) > _LOUD or ask.gap < _ROOM:
+    plain = all(row.group == 1 and not row.replaced for row in ask.rows)
+    if not plain or max(row.sigma for row in ask.rows) > _LOUD or ask.gap < _ROOM:
         return []
     root = 2.0 ** math.floor(math.log2(min(row.sigma for row in ask.rows)))
     while root <= _ROOT:
@@ -145,7 +145,7 @@ def _planned(
     found = [_rules(scales, line, height, own, tolerance) for own in height.rows]
     rows = []
     for own, rules in zip(height.rows, found, strict=True):
-        angle = float(ANGLES[np.argmin(own.decayed)])
+        angle = float(own.row.law.angles[np.argmin(own.decayed)])
         strips = rules.rule, rules.near, rules.real[0]
         edges = Edges(scales, line, height, own).places(orders, angle, strips)
         some = rules.near, rules.rule, rules.real

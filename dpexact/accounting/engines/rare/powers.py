@@ -48,8 +48,10 @@ def outside(law: SampledLaw, window: Window, order: arb, rule: Rule) -> arb:
     return (shift * shift / 2).exp() * (below + above)
 
 
-def real_powers(law: SampledLaw, window: Window, count: int, rule: Rule, cells: Cells) -> list[arb]:
-    """``Int phi lambda^k W`` for ``k < count``, by a rule on the real line."""
+def real_powers(
+    law: SampledLaw, window: Window, orders: Sequence[int], rule: Rule, cells: Cells
+) -> list[arb]:
+    """``Int phi lambda^k W`` for some ``k``, by a rule on the real line."""
     spacing, edge = arb(rule.spacing), arb(rule.angle) / law.rate
     half, nodes = arb(0.5), []
     # proposes: the nodes; `outside` bounds all others
@@ -61,7 +63,7 @@ def real_powers(law: SampledLaw, window: Window, count: int, rule: Rule, cells: 
         power = ratio if window.root == 1 else (log * window.root).exp()
         nodes.append(((-x * x * half).exp() * window.at(power, law.bits), ratio))
     found, scale = [], spacing / (2 * arb.pi()).sqrt()
-    for order in range(count):
+    for order in orders:
         total = sum((weight * ratio**order for weight, ratio in nodes), arb(0))
         error = outside(law, window, arb(order), rule)
         error += strip_real(edge, spacing, cells.weighed(window, arb(order), rule.angle))
@@ -126,7 +128,7 @@ def large_line(
 ) -> list[acb]:
     """``J_W`` at ``rho + i n step``, which are the ``orders``, of a window of large losses [9]."""
     rho, lines = orders[0].real, []
-    nodes = law.laid(window, rho, step, rule, lambda log, _: log)
+    nodes = law.laid(window, rho, step, rule, lambda log, _: (log, acb(0)))
     inverses = [(-ratio).exp() for ratio in nodes.ratios]
     for k in range(terms):
         power = rho - k

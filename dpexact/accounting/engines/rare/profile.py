@@ -112,7 +112,7 @@ class RareProfile(Search):
     @cached_property
     def expected(self) -> float:
         """Proposes: in how many steps a record takes part."""
-        return sum(n * q for _, q, n in self._floats)
+        return sum(row.times * row.group * row.q for row in self._floats)
 
     @property
     def is_often(self) -> bool:
@@ -125,13 +125,18 @@ class RareProfile(Search):
         # next to the largest loss of adding few steps, orders of a line are steep
         if self.count <= 2 or (self.is_often and not (self.add and self.count <= _FEW_STEPS)):
             return self.count <= 2
-        sigma, q, _ = self._floats[0]
-        return len(self.rows) > 1 or q * sigma * sigma <= _EVEN
+        row = self._floats[0]
+        return len(self.rows) > 1 or row.q * row.sigma**2 <= _EVEN
 
     @property
     def is_loud(self) -> bool:
         """Proposes: whether losses of hundreds stand on a comb, for which windows take seconds."""
         return min(self._floats).sigma < _LOUDEST
+
+    @property
+    def is_plain_row(self) -> bool:
+        """Whether one record is removed or added, in equal steps."""
+        return len(self.rows) == 1 and self.rows[0][3:] == (1, False)
 
     def with_line(self, line: ContourProfile, work: int) -> Profile:
         """Both, the line with so much ``work``. Proposes: which is asked first."""
@@ -139,7 +144,7 @@ class RareProfile(Search):
         if len(self.rows) > 1:
             often = [line.varied(work, patient=False)] * (self.is_loud or self.expected > _SELDOM)
             return FirstToReach(*often, *profiles)
-        ((sigma, rate, _),) = self._floats
+        ((sigma, rate, *_),) = self._floats
         few = self.count <= _FEW_STEPS or rate * math.sqrt(self.count) < _SPREAD
         if few or sigma < _LOUD:
             return FirstToReach(*profiles)

@@ -10,27 +10,28 @@ import math
 import numpy as np
 
 from dpexact.accounting.arrays import Floats
+from dpexact.accounting.engines.rare.float_rows import ANGLES
 from dpexact.accounting.engines.rare.law import Rule
 from dpexact.accounting.engines.rare.picture import RowPicture, log_below, log_sum
 from dpexact.accounting.engines.rare.windows import best_kappa
 from dpexact.accounting.pairs.pair import short
 
-#: Heights of lines and strips over ``sigma``.
 #: By what power of e bounds exceed what floats have, and the least exponent of an error.
 _LOOSE, _COARSEST = 2.0, 5.0
 #: To what height cells know what large losses alone weigh.
 _HIGHEST = 0.8
 #: How far cells reach beyond a window, as a logarithm.
 _BEYOND = 1.5
-ANGLES = np.array([0.02, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.35])
 #: Those of the root of ``lambda``, where only windows bound them.
 POWER_ANGLES = ANGLES[ANGLES <= 1.2]
 
 
 def heights(
-    picture: RowPicture, high: float | None, low: float | None, angles: Floats = ANGLES
+    picture: RowPicture, high: float | None, low: float | None, angles: Floats | None = None
 ) -> Floats:
     """About the logarithm of a window at each of the angles, a row an angle."""
+    if angles is None:
+        angles = picture.law.angles
     shape, turn = picture.shape, np.log(np.cos(picture.root * angles))[:, None]
     found: Floats = picture.window(high, low, turn) - shape * turn
     if low is None and high is not None:
@@ -50,19 +51,19 @@ def oblique_rule(
 
     ``risen`` is about the logarithm of the integrand at each of the angles.
     """
-    sigma, power = picture.sigma, max(rho - 1, 0.0)
+    sigma, power, angles = picture.sigma, max(rho - 1, 0.0), picture.law.angles
     # of rows that hardly have such losses little is asked, and what rounds to 0 grows with a height
-    least = _COARSEST - accuracy + (ANGLES * sigma) ** 2 / 2
+    least = _COARSEST - accuracy + (angles * sigma) ** 2 / 2
     integrals = np.maximum(log_sum(risen) + _LOOSE, least)
     on_axis = integrals[0]
     integrals = np.maximum(integrals, _beyond(picture, scales[0], power))
-    rates = (2 * accuracy + on_axis + integrals) / (ANGLES * sigma)
+    rates = (2 * accuracy + on_axis + integrals) / (angles * sigma)
     at = int(np.argmin(rates))
-    angle, spacing = float(ANGLES[at]), 2 * math.pi / float(rates[at])
+    angle, spacing = float(angles[at]), 2 * math.pi / float(rates[at])
     shift = float(accuracy + on_axis) * spacing / (2 * math.pi)
     turn = math.log(math.cos(picture.root * shift / sigma))
     first, last = _ends(picture, power, *scales, turn, spacing, accuracy)
-    lost = max(0.0, float(np.interp(shift / sigma, ANGLES, integrals)))
+    lost = max(0.0, float(np.interp(shift / sigma, angles, integrals)))
     return Rule(short(shift), angle, spacing, first, last), lost
 
 
@@ -77,15 +78,16 @@ def _beyond(picture: RowPicture, scale: float, power: float) -> Floats:
     Higher up the power may outgrow the window.
     """
     shape, sigma, last = picture.shape, picture.sigma, last_cell(picture, scale)
+    group, angles = picture.law.group, picture.law.angles
     place = sigma * (last - picture.start) - 1 / sigma
-    found, start, power = [], math.exp(picture.root * last), power / picture.root
-    for cosine in np.cos(picture.root * ANGLES).tolist():
+    found, start, power = [], math.exp(picture.root * last), group * power / picture.root
+    for cosine in np.cos(picture.root * angles).tolist():
         rate = cosine * math.exp(-picture.root * scale)
-        kappa = best_kappa(shape, power, rate, start)
-        at = max(start, power / (kappa * rate) - 1)
-        top = power * math.log1p(at) - kappa * rate * at
+        kappa = best_kappa(shape, power, group * rate, start / group)
+        at = max(start, power / (kappa * rate) - group)
+        top = power * math.log1p(at / group) - kappa * rate * at
         found.append(top - shape * (math.log1p(-kappa) + math.log(cosine)))
-    return np.array(found) + (ANGLES * sigma) ** 2 / 2 - max(0.0, place) ** 2 / 2
+    return np.array(found) + (angles * sigma) ** 2 / 2 - max(0.0, place) ** 2 / 2
 
 
 def real_rule(
@@ -100,18 +102,6 @@ def real_rule(
     spacing = 2 * math.pi / float(rates[at])
     first, last = _ends(picture, 0.0, *scales, 0.0, spacing, accuracy)
     return Rule(0.0, float(angles[at]), spacing, first, last)
-
-
-def turned_losses(picture: RowPicture, angles: Floats) -> tuple[Floats, Floats]:
-    """Both parts of ``log(1 + lambda e^{i theta})`` at each of the angles, which are a column."""
-    beside, forward = np.exp(-abs(picture.ratio)), picture.ratio > 0
-    real, imaginary = beside * np.cos(angles), beside * np.sin(angles)
-    modulus = np.log1p(2 * real + beside * beside) / 2
-    turn = np.arctan2(imaginary, 1 + real)
-    return (
-        modulus + np.where(forward, picture.ratio, 0.0),
-        np.where(forward, angles - turn, turn),
-    )
 
 
 def powered(picture: RowPicture, scales: tuple[float, float | None], rho: float) -> Floats:
@@ -162,10 +152,11 @@ def _ends(
     """The first and last node, beyond which the integrand is negligible."""
     shape, x = picture.shape, picture.x
     tails = np.where(x > 0, -x * x / 2, 0.0)
-    tilted = x - 1 / picture.sigma
-    odds = picture.start + 1 / (2 * picture.sigma**2)
-    right = np.logaddexp(tails, odds + np.where(tilted > 0, -tilted * tilted / 2, 0.0))
-    height = power * picture.loss - shape * turn
+    right = tails
+    for j, share in enumerate(picture.law.log_shares[1:], 1):
+        tilted = np.maximum(x - j / picture.sigma, 0.0)
+        right = np.logaddexp(right, share - tilted * tilted / 2)
+    height = power * picture.up - shape * turn
     if far is not None:
         v = picture.over(far) + turn
         fall = shape * (v - math.log(shape)) + shape - np.exp(np.minimum(v, 600))

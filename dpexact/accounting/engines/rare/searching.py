@@ -19,14 +19,15 @@ from dpexact.accounting.engines.rare.estimate import (
     first_place,
     placed,
 )
+from dpexact.accounting.engines.rare.float_rows import FloatRow, floats_of, largest_loss
 from dpexact.accounting.engines.rare.inversion import Inversion
 from dpexact.accounting.engines.rare.many import SharedLines
-from dpexact.accounting.engines.rare.picture import FloatRow, Question, largest_loss
+from dpexact.accounting.engines.rare.picture import Question
 from dpexact.accounting.engines.rare.plan import Plan
 from dpexact.accounting.engines.rare.planning import DEEP, cheapest
 from dpexact.accounting.engines.rare.rows import Row
 from dpexact.accounting.pairs.pair import TooExpensive
-from dpexact.balls import approximate, precision
+from dpexact.balls import precision
 from dpexact.kept import cached_property
 
 _LN10: Final = math.log(10)
@@ -83,14 +84,14 @@ class Search(SharedLines):
         """Proposes: what is planned for."""
         top = self._top
         gap = top - epsilon if self.add else top + epsilon
-        known = all(1e-150 < q < 1 and 1e-3 < sigma < 1e6 for sigma, q, _ in self._floats)
+        known = all(1e-150 < x.q < 1 and 1e-3 < x.sigma < 1e6 for x in self._floats)
         if not (known and 1e-9 * top < gap < 1e12):
             raise TooExpensive("the parameters are too extreme to plan with floats")
         return Question(self._floats, gap, self.add)
 
     @cached_property
     def _floats(self) -> tuple[FloatRow, ...]:
-        return tuple(FloatRow(approximate(s), approximate(q), n) for s, q, n in self.rows)
+        return floats_of(self.rows)
 
     @cached_property
     def _top(self) -> float:

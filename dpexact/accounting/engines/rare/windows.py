@@ -123,9 +123,7 @@ class Window:
         return arb(1) if self.is_whole else 1 / self.cosine(angle) ** self.shape
 
     def ceiling(self, power: arb, angle: arb, start: arb, one: int = 1) -> arb:
-        """At least ``(1 + lambda)^power |W(lambda e^{i theta})|`` for all ``lambda >= start`` [2].
-
-        Or ``lambda^power`` times that, for a zero as ``one``.
+        """At least ``(one + lambda)^power |W(lambda e^{i theta})|`` for ``lambda >= start`` [2].
 
         Raises:
             ValueError: nothing bounds it.
@@ -139,7 +137,9 @@ class Window:
         power, start = power / self.root, start**self.root
         rate = self.cosine(angle) / arb(self.high) ** self.root
         # proposes: kappa; any in (0, 1) gives a bound
-        kappa = arb(best_kappa(self.shape, *(float(x.mid()) for x in (power, rate, start))))
+        unit = one or 1
+        scales = (float(x.mid()) for x in (power, unit * rate, start / unit))
+        kappa = arb(best_kappa(self.shape, *scales))
         fall = kappa * rate
         at = arb.max(start, power / fall - one)
         tail = upper_tail(at * rate, kappa, self.shape)

@@ -7,7 +7,6 @@ from flint import arb
 from mpmath import mp, mpc, mpf
 
 from dpexact import balls
-from dpexact.accounting.engines.rare import law as law_module
 from dpexact.accounting.engines.rare.law import (
     Cells,
     Rule,
@@ -198,15 +197,3 @@ def test_one_wide_cell_above_the_axis(order, u):
         fine = Cells(law, [-6 + i / 40 for i in range(540)])
         close = balls.to_enclosure(fine.decayed(window, order, u, theta)).to_mpmath(25)[1]
         assert true <= close
-
-
-def test_negligible_tails_of_windows_are_bounds_of_any_size(monkeypatch):
-    """Whichever bound is said to be enough, window tails hold the truth."""
-    with balls.precision(BITS):
-        made = SampledLaw(real("1/2"), real("1/1000"))
-        window = Window(20, low=0.5)
-        tails, rest = Cells(made, FINE)._small(0.5, window, 0.3)
-        monkeypatch.setattr(law_module, "_NEGLIGIBLE", 1.0)
-        loose, above = Cells(made, FINE)._small(0.5, window, 0.3)
-        assert all(x.overlaps(y) for x, y in zip(tails, loose, strict=True))
-        assert all(x <= y.upper() for x, y in zip(rest, above, strict=True))

@@ -9,9 +9,10 @@ from mpmath import mp, mpc, mpf
 import dpexact
 from dpexact import balls
 from dpexact.accounting.engines.loud_samples import LoudSamples
+from dpexact.accounting.engines.rare.float_rows import FloatRow
 from dpexact.accounting.engines.rare.inversion import Inversion
 from dpexact.accounting.engines.rare.law import Cells, Rule, SampledLaw
-from dpexact.accounting.engines.rare.picture import FloatRow, Question, largest_loss
+from dpexact.accounting.engines.rare.picture import Question, largest_loss
 from dpexact.accounting.engines.rare.planning import cheapest, planned
 from dpexact.accounting.engines.rare.powers import (
     binomials,
@@ -70,7 +71,7 @@ def test_powers_on_the_real_line(window, count, first, last):
     """Rules cut short on either side still enclose, as nodes left out are granted."""
     with mp.workdps(40), balls.precision(BITS):
         law, cells = law_and_cells()
-        found = real_powers(law, window, count, Rule(0.0, 3.0, 0.04, first, last), cells)
+        found = real_powers(law, window, range(count), Rule(0.0, 3.0, 0.04, first, last), cells)
         for k, value in enumerate(found):
             true = integral(window, lambda log, k=k: mp.exp(k * log)).real
             low, high = ends(value)
@@ -84,7 +85,7 @@ def test_a_coarse_rule_of_powers_is_off_by_what_is_granted():
         law, cells = law_and_cells()
         for spacing in (0.3, 0.6, 1.2):
             rule = Rule(0.0, 3.0, spacing, -20, 20)
-            for k, value in enumerate(real_powers(law, LARGE, 2, rule, cells)):
+            for k, value in enumerate(real_powers(law, LARGE, range(2), rule, cells)):
                 low, high = ends(value)
                 true = integral(LARGE, lambda log, k=k: mp.exp(k * log)).real
                 assert low <= true <= high
@@ -123,7 +124,7 @@ def test_tiny_losses(terms, order):
     with mp.workdps(40), balls.precision(BITS):
         law, cells = law_and_cells()
         window = Window(20, math.exp(-12), None, 0.25)
-        powers = real_powers(law, window, terms + 1, Rule(0.0, 3.0, 0.04, -300, 400), cells)
+        powers = real_powers(law, window, range(terms + 1), Rule(0.0, 3.0, 0.04, -300, 400), cells)
         at = acb(float(order.real), float(order.imag))
         (found,) = tiny_line(powers, [at])
         true = integral(window, lambda log: (1 + mp.exp(log)) ** order)

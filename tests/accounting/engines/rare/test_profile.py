@@ -15,8 +15,9 @@ from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.engines.gaussian_twice import GaussianTwice
 from dpexact.accounting.engines.loud_samples import LoudSamples
 from dpexact.accounting.engines.rare.estimate import Estimate, first_place, placed
+from dpexact.accounting.engines.rare.float_rows import FloatRow, largest_loss
 from dpexact.accounting.engines.rare.inversion import Inversion
-from dpexact.accounting.engines.rare.picture import FloatRow, Question, largest_loss
+from dpexact.accounting.engines.rare.picture import Question
 from dpexact.accounting.engines.rare.planning import cheapest, planned
 from dpexact.accounting.engines.rare.profile import RareProfile
 from dpexact.accounting.engines.rare.rows import Row, half_root_of_chi_square, total_variation
