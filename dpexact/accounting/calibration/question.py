@@ -32,6 +32,8 @@ ENOUGH: Final = 5
 #: Logarithms of ``mu`` that floats hold the square of, and how far beyond a kink a search starts.
 _FAR: Final = 300.0
 _BEYOND: Final = Fraction(17, 16)
+#: How close in logarithms ``mu^2`` is met by where a search starts.
+_ABOUT: Final = 1e-3
 #: By what share a value is moved to tell a power.
 _LITTLE: Final = Fraction(1, 1024)
 
@@ -96,7 +98,7 @@ class Question:
             log_mu = aim.log_mu(log_of(target))
             # proposes: squares that floats do not hold are no start
             if log_mu is not None and abs(log_mu) < _FAR:
-                found = self._reached(mu_squared, math.exp(2 * log_mu), 2)
+                found = self._reached(mu_squared, math.exp(2 * log_mu), 2, _ABOUT)
                 power = None if found is None else self._power(found)
         if kink is not None:
             sense = -1 if ordering.least else 1
@@ -122,7 +124,7 @@ class Question:
         return -power if self.ordering.least else power
 
     def _reached(
-        self, quantity: Callable[[Composition], float], level: float, power: float = 1
+        self, quantity: Callable[[Composition], float], level: float, *how: float
     ) -> Fraction | None:
         """The value inside the domain at which a quantity of compositions is at a level."""
 
@@ -130,7 +132,7 @@ class Question:
             return quantity(Composition.of(self.template.fill(value).steps().items()))
 
         try:
-            found = reached(at, level, self.start, self.ordering, power)
+            found = reached(at, level, self.start, self.ordering, *how)
         except UnsupportedMechanism:
             return None
         return found if found is not None and self.lowest < found < self.highest else None
@@ -196,6 +198,11 @@ class Question:
         with balls.precision(balls.bits_for(self.digits + 10)):
             ratio = balls.ball(middle) / balls.ball(Fraction(self.target.upper))
             return balls.midpoint(ratio.log())
+
+    def doubt(self, found: Enclosure, met: bool) -> float:
+        """Proposes: how far a gap has to fall, or to rise, to be told; 0 where nothing says so."""
+        low, high = (self.target.upper, found.upper) if met else (found.lower, self.target.lower)
+        return log_of(Fraction(high) / Fraction(low)) if 0 < low < high < math.inf else 0.0
 
 
 class OneEnd(Question):
