@@ -191,3 +191,15 @@ def mu_squared(composition: Composition) -> float:
     for sample, count in composition.samples:
         total += count * approximate(sample.q) ** 2 * math.expm1(mu_squared(sample.inner))
     return total
+
+
+def sampled_mu_squared(composition: Composition, epsilon: float, log_mu: LogMu) -> float:
+    """That of the Gaussian with about the delta of samples of which one alone loses ``epsilon``."""
+    total = 0.0
+    for sample, count in composition.samples:
+        q, inner = approximate(sample.q), mu_squared(sample.inner)
+        if q > 0 and inner > 0 and sample.inner.is_unbounded:
+            alone = math.log1p(math.expm1(epsilon) / q)
+            total += count * q * math.exp(_log_delta(alone, math.sqrt(inner))[0])
+    found = log_mu(math.log(total)) if total > 0 else None
+    return 0.0 if found is None else math.exp(2 * found)
