@@ -43,7 +43,7 @@ _BEYOND: Final = Fraction(17, 16)
 _ABOUT: Final = 1e-6
 #: A power of values from which losses are not small, and add up to no Gaussian.
 _STEEP: Final = 1.6
-#: By what share a value is moved to tell a power.
+#: By what share a value is moved to tell a power, or where its side is told.
 _LITTLE: Final = Fraction(1, 1024)
 
 
@@ -221,9 +221,13 @@ class Question:
             return balls.midpoint(ratio.log())
 
     def doubt(self, found: Enclosure, met: bool) -> float:
-        """Proposes: how far a gap has to fall, or to rise, to be told; 0 where nothing says so."""
+        """Proposes: how far a gap has to fall, or to rise, to be told; 0 where nothing is found."""
         low, high = (self.target.upper, found.upper) if met else (found.lower, self.target.lower)
-        return log_of(Fraction(high) / Fraction(low)) if 0 < low < high < math.inf else 0.0
+        if not met and found.lower == 0:
+            return 0.0
+        return (
+            log_of(Fraction(high) / Fraction(low)) if 0 < low < high < math.inf else float(_LITTLE)
+        )
 
 
 class OneEnd(Question):
