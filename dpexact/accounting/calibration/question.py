@@ -129,6 +129,7 @@ class Question:
         """About ``mu^2`` of a composition: by all losses, or by rare large ones next to ``mu``."""
         epsilon, log_mu = self.aim.epsilon, self.aim.log_mu
         rare = None if epsilon is None else balls.approximate(epsilon)
+        # proposes: by what a search starts
         if rare is None or log_mu is None or rare <= mu:
             return mu_squared
         return lambda found: max(mu_squared(found), sampled_mu_squared(found, rare, log_mu))
@@ -222,12 +223,11 @@ class Question:
 
     def doubt(self, found: Enclosure, met: bool) -> float:
         """Proposes: how far a gap has to fall, or to rise, to be told; 0 where nothing is found."""
-        low, high = (self.target.upper, found.upper) if met else (found.lower, self.target.lower)
         if not met and found.lower == 0:
             return 0.0
-        return (
-            log_of(Fraction(high) / Fraction(low)) if 0 < low < high < math.inf else float(_LITTLE)
-        )
+        low, high = (self.target.upper, found.upper) if met else (found.lower, self.target.lower)
+        known = 0 < low < high < math.inf
+        return log_of(Fraction(high) / Fraction(low)) if known else float(_LITTLE)
 
 
 class OneEnd(Question):

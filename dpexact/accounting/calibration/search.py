@@ -157,6 +157,7 @@ class Search:
         """
         for side in (-1, 1):
             away = self.question.doubt(unclear, met=(side < 0) == bracket.rising)
+            # proposes: where to look
             for widening in range(_WIDENINGS if away else 0):
                 near = bracket.beside(value, side, away * _WIDER**widening)
                 if near is None or not self._in_range(near) or not self._look(bracket, near):
