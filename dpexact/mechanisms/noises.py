@@ -7,6 +7,7 @@ a probability that every account holds.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms.base import (
@@ -24,13 +25,14 @@ from dpexact.mechanisms.base import (
 from dpexact.mechanisms.ordering import (
     CORNERS,
     COUNT,
-    CROWD,
     FEW_INTEGERS,
     FLATTER,
     NOISE,
     SCALED,
     SENSITIVITY,
     STAIRS,
+    Ordering,
+    ordered,
 )
 from dpexact.reals import ONE, Real
 from dpexact.tokens import shorten
@@ -86,8 +88,13 @@ class TruncatedLaplace(Mechanism, name="truncated_laplace"):
     """
 
     scale: Real = field(metadata=SCALE | FLATTER)
-    bound: Real = field(metadata=POSITIVE | NOISE)
+    bound: Real = field(metadata=POSITIVE | ordered(Ordering(least=True, towards=Laplace)))
     sensitivity: Real = field(default=ONE, metadata=REACH | SENSITIVITY)
+
+
+_WIDENED: Final = Ordering(least=True, integer=True, towards=DiscreteGaussian)
+#: Partitions of many users are published whatever is asked for, with the noise itself.
+_RAISED: Final = Ordering(least=True, towards=lambda mechanism: mechanism)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -95,7 +102,7 @@ class TruncatedDiscreteGaussian(Mechanism, name="truncated_discrete_gaussian"):
     """Integer noise in ``[-bound, bound]`` of mass proportional to ``exp(-x^2/(2 sigma^2))``."""
 
     sigma: Real = field(metadata=SCALE | FLATTER)
-    bound: int = field(metadata=integers(1) | CROWD)
+    bound: int = field(metadata=integers(1) | ordered(_WIDENED))
     sensitivity: int = field(default=1, metadata=integers(1) | COUNT)
 
 
@@ -120,7 +127,7 @@ class Threshold(Mechanism, name="threshold", neighbours=ADD_REMOVE):
     """
 
     mechanism: Mechanism = field(metadata=INNER)
-    least: Real = field(metadata=numbers() | NOISE)
+    least: Real = field(metadata=numbers() | ordered(_RAISED))
 
     def __post_init__(self) -> None:
         Mechanism.__post_init__(self)

@@ -6,6 +6,7 @@ It stands in the metadata of the field that holds the number, beside its domain.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -24,7 +25,8 @@ class Ordering:
     ``least``: whether the smallest value is sought (more of it is more private). ``from_zero``:
     whether 0 is a value, and the most private one. ``lowest`` and ``highest`` are the ends of the
     domain, or name the parameter that is one; without a highest it goes on, though none beyond
-    ``limit`` is tried. ``start``: where a search may begin.
+    ``limit`` is tried. ``start``: where a search may begin. ``towards`` makes of the other
+    arguments what the mechanism tends to as it grows more private, a step without loss where None.
     """
 
     least: bool = False
@@ -34,6 +36,7 @@ class Ordering:
     highest: int | str | None = None
     limit: int = MAX_COUNT
     start: Fraction = _ONE
+    towards: Callable[..., Any] | None = None
 
 
 def ordered(ordering: Ordering) -> dict[str, Any]:

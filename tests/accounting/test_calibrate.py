@@ -591,6 +591,47 @@ def test_edges_are_asked_where_no_value_tells_of_them():
         calibrate("pure_dp(?) * pure_dp(2)", 1, "1e-3")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "truncated_laplace(3, ?)",
+        "poisson(truncated_laplace(3, ?), 1/10)^3",
+        "truncated_discrete_gaussian(3, ?)",
+        "threshold(gaussian(3), ?)^5",
+    ],
+)
+def test_what_no_bound_meets_is_met_at_infinity_only(text):
+    """The noise without its bound does not meet the target, and with a bound it loses more."""
+    assert calibrate(text, "1/100", "1e-6") == Enclosure.exact(math.inf)
+    with pytest.raises(PrecisionNotReached):
+        calibrate("truncated_laplace(3, ?)", 1, 0)  # met by the limit alone: nothing tells it
+
+
+def test_beyond_what_is_accounted_for_the_bracket_is_carried():
+    with pytest.raises(PrecisionNotReached, match="at most 1000000000 users") as stopped:
+        calibrate("shuffle(pure_dp(1), ?)", 0, "1e-30")
+    assert stopped.value.best.lower > 10**6
+    assert calibrate("discrete_laplace(1000, ?)", 1, "1e-6") == Enclosure.exact(Fraction(1000))
+
+
+def test_an_undecided_value_takes_one_look_on_each_side(monkeypatch):
+    """As far as what was found is wide, by the slope that was seen."""
+    calls = 0
+
+    def hazy(mechanism, epsilon, digits, direction):
+        nonlocal calls
+        calls += 1
+        found = delta_answer(mechanism, epsilon, 30, direction)
+        wide = Fraction(1, 10**5)
+        return Enclosure(Fraction(found.lower) * (1 - wide), Fraction(found.upper) * (1 + wide))
+
+    monkeypatch.setattr(targets, "delta_answer", hazy)
+    with pytest.raises(PrecisionNotReached, match="cannot be told apart") as stopped:
+        calibrate("poisson(gaussian(?), 1/100)^10", 1, "1e-5", 8)
+    assert calls <= 10
+    assert stopped.value.best.digits >= 5
+
+
 def test_a_bound_that_jumps_at_the_edge_is_asked_there():
     """At rate 1 a product of zCDP is not summed up first, which is the better bound."""
     text = "poisson(zcdp(1/100)^3 * gaussian(3)^10, ?)"

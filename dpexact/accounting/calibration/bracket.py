@@ -28,6 +28,8 @@ _BLIND_STRIDE: Final = 100.0
 #: The first stride where what a value does to privacy is known, about.
 _KNOWN_STRIDE: Final = 16.0
 _SMALLEST_STRIDE: Final = 1.01
+#: How often a stride is taken back.
+_RETREATS: Final = 6
 _OVERSHOOT: Final = 1.05
 _PATIENCE: Final = 2
 #: A gap so many times smaller is worth as much as half a bracket.
@@ -98,6 +100,7 @@ class Bracket:
         self._points: list[_Point] = []
         self._above: list[_Point] = []
         self._stride = self._last_stride = 2.0
+        self._retreats = 0
         self._size = math.inf
         self._idle = 0
         self._away: Fraction | float = math.inf
@@ -135,6 +138,10 @@ class Bracket:
 
     def _place(self, value: Fraction) -> arb:
         return balls.ball(value**self._sense - self._kink).log()
+
+    def _value(self, place: arb) -> Fraction:
+        away = min(max(place, arb(-_LOG_FARTHEST)), arb(_LOG_FARTHEST)).exp()
+        return balls.midpoint((balls.ball(self._kink) + away) ** self._sense)
 
     def _heights(self, meets: bool, gap: Fraction | None) -> tuple[arb | None, ...]:
         if gap is None:
@@ -192,12 +199,11 @@ class Bracket:
             place = _crossing(points, way[0], arb(0), self._known_slope(way[0]))
             if place is None:
                 continue
-            away = min(max(place, arb(-_LOG_FARTHEST)), arb(_LOG_FARTHEST)).exp()
-            found = balls.ball(self._kink) + away
-            guess = balls.midpoint(found**self._sense)
+            guess = self._value(place)
             if self.low < guess < self.high:
                 self._way = way
-                return guess, _error(points, place, miss) * float((away / found).mid())
+                share = 1 - self._kink / guess**self._sense
+                return guess, _error(points, place, miss) * float(share)
         return None
 
     def _miss(self, scale: int, above: bool) -> float:
@@ -246,22 +252,30 @@ class Bracket:
         self._missed = self._missed + 1 if found else None
         return near if found else None
 
-    def beside(self, value: Fraction, side: int, widening: int) -> Fraction | None:
-        """A value below (``side`` -1) or above (1), ``10^widening`` times the usual distance away.
+    def beside(self, value: Fraction, side: int, away: float) -> Fraction | None:
+        """A value below (``side`` -1) or above (1), where the gap differs by about ``away``.
 
         None if it is known already on which side of the threshold it lies.
         """
-        away = (1 if self.integer else 3) * self._unit(value) * 10**widening
-        near = value + side * away
+        unit = self._unit(value)
+        with balls.precision(self._bits):
+            *_, before, last = (None, None, *self._known(_GAP, above=False))
+            slope = arb(1)
+            if before and last:
+                slope = (last.heights[_GAP] - before.heights[_GAP]) / (last.place - before.place)
+            moved = self._place(value) + side * self._sense * away / abs(slope)
+            far = abs(self._value(moved) - value) if moved.is_finite() else Fraction(0)
+        near = value + side * max(math.ceil(far / unit), 1 if self.integer else 3) * unit
         return near if self.low < near < self.high else None
 
     def retreat(self) -> bool:
         """Halve a stride that led to where nothing was decided; False if that is no help."""
         is_open = self.high == math.inf or self.low == 0
+        self._retreats += 1
         if not is_open or not self._points or self._last_stride < _SMALLEST_STRIDE:
             return False
         self._stride = math.sqrt(self._last_stride)
-        return True
+        return self._retreats <= _RETREATS
 
     def _cell(self, guess: Fraction) -> list[Fraction]:
         """The ends, where they are news, of the narrow interval that should hold the answer."""

@@ -99,7 +99,12 @@ def _most_private(question: Question) -> tuple[Enclosure | None, bool]:
         InvalidInput: none does, though the largest is sought.
     """
     ordering, template = question.ordering, question.template
-    most = template.fill(0) if ordering.from_zero else template.with_owner(GDP(rational(0)))
+    if ordering.towards is not None:
+        given = dict(template.hole.given)
+        del given[template.parameter]
+        most = template.with_owner(ordering.towards(**given))
+    else:
+        most = template.fill(0) if ordering.from_zero else template.with_owner(GDP(rational(0)))
     for digits in (question.digits + 3, question.digits + EDGE_DIGITS):
         found, meets = question.of(most, digits)
         if meets is not Ternary.UNDECIDED:
@@ -115,6 +120,7 @@ def _most_private(question: Question) -> tuple[Enclosure | None, bool]:
             f"without any, it is {found}"
         )
     equal = found.is_exact and found == question.target and question.aim.rises
+    equal = equal and ordering.towards is None
     return extreme if equal and _loses_without_bound(question) else None, True
 
 

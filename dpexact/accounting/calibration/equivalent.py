@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 from dpexact.accounting.composition import Composition
 from dpexact.balls import approximate
+from dpexact.decimals import log_of
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms.ordering import Ordering
 
@@ -34,8 +35,9 @@ _CLOSE: Final = 1e-14
 _SMALL: Final = 1e-6
 _NEAR: Final = 1e-4
 _NORMAL: Final = NormalDist()
-#: Values that are tried for a kink.
-_LOOKS: Final = 6
+#: Values that are tried for where a quantity is reached, and a logarithm of one beyond floats.
+_LOOKS: Final = 20
+_ENDLESS: Final = 1e3
 
 
 def mu_of_delta(epsilon: float) -> LogMu:
@@ -121,27 +123,47 @@ def reached(
     start: Fraction,
     ordering: Ordering,
     power: float = 1.0,
+    close: float = _CLOSE,
 ) -> Fraction | None:
-    """About the value at which a quantity, about a power of it, is at a level; None if nowhere.
+    """About the value at which a quantity, about a power of it, is at a level; None if nowhere."""
+    sense = -1 if ordering.least else 1
 
-    Of whole numbers it is about a line.
-    """
+    def at(place: float) -> Fraction:
+        value = Fraction(math.exp(sense * place))
+        return Fraction(round(value)) if ordering.integer else value
+
+    def away(place: float) -> float:
+        try:
+            return math.log(quantity(at(place)) / level)
+        except OverflowError:
+            return _ENDLESS
+
     try:
-        before, here = start, quantity(start)
-        if not 0 < level < math.inf or not 0 < here < math.inf:
-            return None
-        if ordering.integer:  # repetitions, and shifts in steps
-            return start + Fraction((level - here) / (quantity(2 * start) - here)) * start
-        at = start * Fraction((level / here) ** ((-1 if ordering.least else 1) / power))
-        for _ in range(_LOOKS):
-            found = quantity(at)
-            if abs(found - level) < _CLOSE * level:
-                return at
-            step = (at - before) * Fraction((level - found) / (found - here))
-            before, here, at = at, found, at + step
-        return at if at > 0 and abs(found - level) < _NEAR * level else None
+        place = _root(away, sense * log_of(start), power, close)
+        near = abs(away(place)) < _NEAR
+        return at(place) if near or ordering.integer else None
     except (ArithmeticError, ValueError, InvalidInput):
         return None
+
+
+def _root(rising: Callable[[float], float], start: float, slope: float, close: float) -> float:
+    """Where a function, about a line, is 0: by secants, around it by the Illinois method."""
+    old, before = start, rising(start)
+    new = start - before / slope
+    here = rising(new)
+    for _ in range(_LOOKS):
+        if abs(here) < close:
+            break
+        found = new - here * (new - old) / (here - before)
+        there = rising(found)
+        if there == here:  # whole numbers end so
+            break
+        if before * here > 0 or here * there < 0:
+            old, before = new, here
+        else:
+            before /= 2
+        new, here = found, there
+    return new
 
 
 def largest_loss(composition: Composition) -> float:
@@ -169,3 +191,15 @@ def mu_squared(composition: Composition) -> float:
     for sample, count in composition.samples:
         total += count * approximate(sample.q) ** 2 * math.expm1(mu_squared(sample.inner))
     return total
+
+
+def sampled_mu_squared(composition: Composition, epsilon: float, log_mu: LogMu) -> float:
+    """That of the Gaussian with about the delta of samples of which one alone loses ``epsilon``."""
+    total = 0.0
+    for sample, count in composition.samples:
+        q, inner = approximate(sample.q), mu_squared(sample.inner)
+        if q > 0 and inner > 0 and sample.inner.is_unbounded:
+            alone = math.log1p(math.expm1(epsilon) / q)
+            total += count * q * math.exp(_log_delta(alone, math.sqrt(inner))[0])
+    found = log_mu(math.log(total)) if total > 0 else None
+    return 0.0 if found is None else math.exp(2 * found)

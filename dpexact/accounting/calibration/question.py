@@ -5,11 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Final
 
 from dpexact import balls
 from dpexact.accounting.calibration.bracket import Scale
-from dpexact.accounting.calibration.equivalent import largest_loss, mu_squared, reached, scale
+from dpexact.accounting.calibration.equivalent import (
+    largest_loss,
+    mu_squared,
+    reached,
+    sampled_mu_squared,
+    scale,
+)
 from dpexact.accounting.calibration.targets import Target
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.profile import Between
@@ -32,7 +39,11 @@ ENOUGH: Final = 5
 #: Logarithms of ``mu`` that floats hold the square of, and how far beyond a kink a search starts.
 _FAR: Final = 300.0
 _BEYOND: Final = Fraction(17, 16)
-#: By what share a value is moved to tell a power.
+#: How close in logarithms ``mu^2`` is met by where a search starts.
+_ABOUT: Final = 1e-6
+#: A power of values from which losses are not small, and add up to no Gaussian.
+_STEEP: Final = 1.6
+#: By what share a value is moved to tell a power, or where its side is told.
 _LITTLE: Final = Fraction(1, 1024)
 
 
@@ -96,8 +107,11 @@ class Question:
             log_mu = aim.log_mu(log_of(target))
             # proposes: squares that floats do not hold are no start
             if log_mu is not None and abs(log_mu) < _FAR:
-                found = self._reached(mu_squared, math.exp(2 * log_mu), 2)
-                power = None if found is None else self._power(found)
+                shown = self._shown(math.exp(log_mu))
+                found = self._reached(shown, math.exp(2 * log_mu), 2, _ABOUT)
+                power = None if found is None else self._power(shown, found)
+                if power is not None and power > _STEEP:
+                    found = power = None
         if kink is not None:
             sense = -1 if ordering.least else 1
             beyond = (kink**sense * _BEYOND) ** sense
@@ -111,26 +125,36 @@ class Question:
             return Fraction(round(found)), kink, None
         return found, kink, power
 
-    def _power(self, value: Fraction) -> float | None:
+    def _shown(self, mu: float) -> Callable[[Composition], float]:
+        """About ``mu^2`` of a composition: by all losses, or by rare large ones next to ``mu``."""
+        epsilon, log_mu = self.aim.epsilon, self.aim.log_mu
+        rare = None if epsilon is None else balls.approximate(epsilon)
+        # proposes: by what a search starts
+        if rare is None or log_mu is None or rare <= mu:
+            return mu_squared
+        return lambda found: max(mu_squared(found), sampled_mu_squared(found, rare, log_mu))
+
+    def _about(self, quantity: Callable[[Composition], float], value: Fraction) -> float:
+        """A quantity with a value; samples of fixed size are read as those of their rate."""
+        steps = self.template.fill(value).steps().items()
+        return quantity(Composition.of(steps, fixed_size=True))
+
+    def _power(self, quantity: Callable[[Composition], float], value: Fraction) -> float | None:
         """By which values move ``mu``, of noise their inverses."""
         if self.ordering.integer:
             return None
         moved = value * (1 + _LITTLE)
-        steps = (self.template.fill(x).steps() for x in (value, moved))
-        here, there = (mu_squared(Composition.of(x.items())) for x in steps)
+        here, there = (self._about(quantity, x) for x in (value, moved))
         power = math.log(there / here) / math.log1p(_LITTLE) / 2
         return -power if self.ordering.least else power
 
     def _reached(
-        self, quantity: Callable[[Composition], float], level: float, power: float = 1
+        self, quantity: Callable[[Composition], float], level: float, *how: float
     ) -> Fraction | None:
         """The value inside the domain at which a quantity of compositions is at a level."""
-
-        def at(value: Fraction) -> float:
-            return quantity(Composition.of(self.template.fill(value).steps().items()))
-
+        at = partial(self._about, quantity)
         try:
-            found = reached(at, level, self.start, self.ordering, power)
+            found = reached(at, level, self.start, self.ordering, *how)
         except UnsupportedMechanism:
             return None
         return found if found is not None and self.lowest < found < self.highest else None
@@ -196,6 +220,14 @@ class Question:
         with balls.precision(balls.bits_for(self.digits + 10)):
             ratio = balls.ball(middle) / balls.ball(Fraction(self.target.upper))
             return balls.midpoint(ratio.log())
+
+    def doubt(self, found: Enclosure, met: bool) -> float:
+        """Proposes: how far a gap has to fall, or to rise, to be told; 0 where nothing is found."""
+        if not met and found.lower == 0:
+            return 0.0
+        low, high = (self.target.upper, found.upper) if met else (found.lower, self.target.lower)
+        known = 0 < low < high < math.inf
+        return log_of(Fraction(high) / Fraction(low)) if known else float(_LITTLE)
 
 
 class OneEnd(Question):

@@ -10,12 +10,16 @@ from dpexact.accounting.calibration.bracket import FARTHEST, Bracket
 from dpexact.accounting.calibration.edges import Edges
 from dpexact.accounting.calibration.question import Question
 from dpexact.enclosure import Enclosure
+from dpexact.errors import UnsupportedMechanism
 from dpexact.ternary import Ternary
 
 #: Digits of the first looks.
 _FEW: Final = 3
 #: Looks on one side only after which an edge is asked.
 _OUTWARD: Final = 3
+#: How often, and by what factor each time, a look beside another is farther.
+_WIDENINGS: Final = 4
+_WIDER: Final = 4
 
 
 class Search:
@@ -85,11 +89,20 @@ class Search:
             budget -= 1
             if not bracket.low < value < bracket.high:  # another look has told
                 continue
-            told = self._look(bracket, value, few)
+            try:
+                unclear = self._look(bracket, value, few)
+            except UnsupportedMechanism as error:
+                if not (self._met or self._missed):
+                    if value == question.start:
+                        raise
+                    pending = [question.start]
+                elif not bracket.retreat():
+                    return str(error)
+                continue
             if self._at_edge is not None:
                 return self._at_edge
-            if not told and not bracket.retreat():
-                if not self._surround(bracket, value):
+            if unclear is not None and not bracket.retreat():
+                if not self._surround(bracket, value, unclear):
                     return f"{question.aim.name} cannot be told apart from the target"
                 pending = []
 
@@ -105,8 +118,8 @@ class Search:
         step = max(abs(float(bracket.gap)), 1e-300)
         return max(_FEW, math.ceil(-2 * math.log10(step)) + 3)
 
-    def _look(self, bracket: Bracket, value: Fraction, few: int | None = None) -> bool:
-        """Evaluate at ``value`` and note the side; False if that is undecided.
+    def _look(self, bracket: Bracket, value: Fraction, few: int | None = None) -> Enclosure | None:
+        """Evaluate at ``value`` and note the side; what was found if that is undecided.
 
         Then the edges are asked, once: all values may be as close to the target.
         """
@@ -115,18 +128,16 @@ class Search:
         if question.ordering.integer:
             digits = max(6, len(str(value)) + 4)
         last = 8 * digits + 64
-        if few is not None and few < digits:
-            found, meets = question.at(value, few)
-            if self._is_noted(bracket, value, found, meets):
-                return True
+        asked = digits if few is None else min(few, digits)
         while True:
-            found, meets = question.at(value, digits)
+            found, meets = question.at(value, asked)
             if self._is_noted(bracket, value, found, meets):
-                return True
-            self._at_edge = self.edges.answer(self._met, self._missed)
-            if self._at_edge is not None or digits > last or found.digits < digits:
-                return False
-            digits *= 2
+                return None
+            if asked >= digits:
+                self._at_edge = self.edges.answer(self._met, self._missed)
+            if self._at_edge is not None or asked > last or found.digits < asked:
+                return found
+            asked = max(2 * asked, digits)
 
     def _is_noted(
         self, bracket: Bracket, value: Fraction, found: Enclosure, meets: Ternary
@@ -139,15 +150,17 @@ class Search:
         bracket.note(value, holds, self.question.gap(found))
         return True
 
-    def _surround(self, bracket: Bracket, value: Fraction) -> bool:
+    def _surround(self, bracket: Bracket, value: Fraction, unclear: Enclosure) -> bool:
         """Decide on both sides of ``value``, where ``delta`` was too close to the target.
 
         False if that was no help.
         """
         for side in (-1, 1):
-            for widening in range(self.question.digits + 4):
-                near = bracket.beside(value, side, widening)
-                if near is None or not self._in_range(near) or self._look(bracket, near):
+            away = self.question.doubt(unclear, met=(side < 0) == bracket.rising)
+            # proposes: where to look
+            for widening in range(_WIDENINGS if away else 0):
+                near = bracket.beside(value, side, away * _WIDER**widening)
+                if near is None or not self._in_range(near) or not self._look(bracket, near):
                     break
         return bracket.is_narrow or not bracket.low < value < bracket.high
 

@@ -65,12 +65,27 @@ def test_proposals_are_short_decimals():
 
 
 def test_values_beside_another():
+    """So far away that the gap is another by what is wanted, by the slope that was seen."""
     bracket = Bracket(Fraction(0), math.inf, rising=True, integer=True, digits=6)
-    assert [bracket.beside(Fraction(50), side, 1) for side in (-1, 1)] == [40, 60]
-    assert bracket.beside(Fraction(5), -1, 1) is None
-    bracket = Bracket(Fraction(0), math.inf, rising=True, integer=False, digits=6)
-    assert bracket.beside(Fraction(5), -1, 0) == Fraction("4.99999997")
-    assert bracket.beside(Fraction(5), 1, 2) == Fraction("5.000003")
+    assert [bracket.beside(Fraction(50), side, 1e-6) for side in (-1, 1)] == [49, 51]
+    assert bracket.beside(Fraction(1), -1, 1.0) is None
+    bracket = Bracket(Fraction(0), math.inf, rising=False, integer=False, digits=6)
+    assert bracket.beside(Fraction(5), -1, 1e-12) == Fraction("4.99999997")
+    for value in (1, 2):
+        bracket.note(Fraction(value), False, Fraction(-20 * math.log(value / 5)))
+    for side, away in ((-1, 1e-3), (1, 1e-3), (1, 1e-6)):
+        near = bracket.beside(Fraction(5), side, away)
+        assert -20 * math.log(near / 5) == pytest.approx(-side * away, rel=0.1)
+
+
+def test_strides_are_taken_back_a_few_times_only():
+    bracket = Bracket(Fraction(0), math.inf, rising=False, integer=False, digits=6)
+    bracket.note(Fraction(1), False, None)
+    taken = 0
+    while bracket.proposals() and bracket.retreat():
+        bracket.note(bracket.proposals()[0], False, None)
+        taken += 1
+    assert taken <= 8
 
 
 def test_a_retreat_halves_the_stride():

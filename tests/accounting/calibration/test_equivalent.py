@@ -14,6 +14,7 @@ from dpexact.accounting.calibration.equivalent import (
     mu_of_errors,
     mu_squared,
     reached,
+    sampled_mu_squared,
     scale,
 )
 from dpexact.accounting.composition import Composition
@@ -91,3 +92,25 @@ def test_where_a_quantity_is_reached():
     assert reached(lambda x: 7.0 * float(x), 70.0, Fraction(1), Ordering(integer=True)) == 10
     assert reached(lambda _: math.inf, 5.0, Fraction(1), Ordering()) is None
     assert reached(lambda x: float(x) ** 2 + 9, 5.0, Fraction(1), Ordering(), 2) is None
+
+
+def test_a_quantity_far_from_a_power_is_reached():
+    """Of samples it grows with the exponential of its power: secants alone run away."""
+    found = reached(
+        lambda x: math.expm1(1 / float(x) ** 2) / 1000, 0.07, Fraction(1), Ordering(least=True), 2
+    )
+    assert math.expm1(1 / float(found) ** 2) == pytest.approx(70)
+    count = Ordering(integer=True)
+    assert reached(lambda x: float(x) ** 2 / 3, 1e12, Fraction(1), count, 1) == 1732051
+    assert reached(lambda x: 5 + float(x) / 9, 1e3, Fraction(1000), count, 1) == 8955
+
+
+def test_one_rare_sample_is_known_by_its_own_delta():
+    target = delta("poisson(gaussian(3/4), 1/1000)", 1, 12, "remove")
+    log_mu = mu_of_delta(1.0)
+    found = sampled_mu_squared(
+        Composition.of(parse("poisson(gaussian(3/4), 1/1000)").steps().items()), 1.0, log_mu
+    )
+    assert math.log(found) / 2 == pytest.approx(log_mu(log(target)), abs=1e-6)
+    bounded = Composition.of(parse("poisson(pure_dp(1), 1/1000)").steps().items())
+    assert sampled_mu_squared(bounded, 1.0, log_mu) == 0
