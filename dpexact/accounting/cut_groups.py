@@ -166,7 +166,7 @@ class CutGroups(Profile):
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
         def ask(profile: Profile, errors: _Errors, points: Sequence[Real]) -> Iterator[_Answer]:
-            for found in profile.deltas(points, digits + 1):
+            for found in profile.deltas(points, digits + any(errors)):
                 low, high = Fraction(found.lower), Fraction(found.upper)
                 # proposes: whether a finer cut would help; digits are counted from the exact ends
                 helps = 100 * sum(errors) > high - low
@@ -193,7 +193,8 @@ class CutGroups(Profile):
         def ask(profile: Profile, errors: _Errors, points: Sequence[Real]) -> Iterator[_Answer]:
             sides = [(at + errors.below, at - errors.above) for at in points]
             every = [*dict.fromkeys(chain(*sides))]
-            found = dict(zip(every, profile.epsilons(every, digits + 1), strict=True))
+            known = profile.epsilons(every, digits + any(errors))
+            found = dict(zip(every, known, strict=True))
             for above, below in ((found[x], found[y]) for x, y in sides):
                 # proposes: whether a finer cut would help
                 helps = min(above.digits, below.digits) >= digits
