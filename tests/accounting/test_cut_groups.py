@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import dpexact
 from dpexact import balls
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.cut_groups import CutGroups, _Cut
+from dpexact.accounting.cut_groups import CutGroups, _Cut, _Errors
 from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.pairs.binomial_shifts import BinomialShifts
 from dpexact.accounting.pairs.mixture import GaussianMixtures
@@ -241,3 +241,16 @@ def test_many_points_share_cuts_and_their_lines(monkeypatch, way):
         assert deltas[k].overlaps(dpexact.delta(mechanism, epsilons[k], 9, way))
     for k in (0, 17, 45, 46):
         assert found[k].overlaps(dpexact.epsilon(mechanism, targets[k], 9, way))
+
+
+def test_answers_are_as_wide_as_the_errors_of_their_cuts(monkeypatch):
+    mechanism, above, below = text(3, "1/20", 2, 20), Fraction(1, 10**3), Fraction(1, 10**4)
+    delta, epsilon = dpexact.delta(mechanism, 1, 9), dpexact.epsilon(mechanism, "1/100", 9)
+    ends = dpexact.epsilon(mechanism, [Fraction(1, 100) + below, Fraction(1, 100) - above], 9)
+    monkeypatch.setattr(_Cut, "errors", lambda *_, **__: _Errors(above, below))
+    (found,) = dpexact.delta(mechanism, [1], 9)
+    assert found.lower <= max(delta.upper - below, 0)
+    assert found.upper >= delta.lower + above
+    (found,) = dpexact.epsilon(mechanism, ["1/100"], 9)
+    assert found.lower <= ends[0].upper < epsilon.lower
+    assert found.upper >= ends[1].lower > epsilon.upper
