@@ -20,10 +20,12 @@ Where delta is almost 1 no line is needed: :math:`1 - \delta \le e^{\varepsilon/
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final, NamedTuple
+from itertools import chain
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from flint import arb
@@ -31,6 +33,7 @@ from flint import arb
 from dpexact import balls
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.engines.closed_form import SinglePair
+from dpexact.accounting.engines.contour.many import anchored
 from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.pairs.binomial_shifts import BinomialShifts
 from dpexact.accounting.pairs.mixture import Grouped
@@ -38,9 +41,9 @@ from dpexact.accounting.pairs.pair import Pair, TooExpensive
 from dpexact.accounting.profile import Fallback, InfiniteLoss, Profile
 from dpexact.arguments import Direction
 from dpexact.balls import approximate, approximate_log, ball, precision
-from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
+from dpexact.ternary import Order
 
 #: Most numbers of records that are kept.
 MAX_KEPT: Final = 2_000
@@ -61,6 +64,12 @@ class _Errors(NamedTuple):
 
     above: Fraction
     below: Fraction
+
+
+_Answer: TypeAlias = tuple[Enclosure, bool]
+"""What a cut says of the whole at a point, and whether a finer cut may say more."""
+
+_Ask: TypeAlias = Callable[[Profile, _Errors, Sequence[Real]], Iterable[_Answer]]
 
 
 class _Cut:
@@ -117,9 +126,8 @@ class CutGroups(Profile):
         self._runs = sum(n for pair, n in whole.apart if isinstance(pair, Grouped))
         self._cuts: dict[float, tuple[_Cut, _Errors, Profile]] = {}
 
-    def _cut(self, log_tail: float) -> tuple[_Cut, _Errors, Profile]:
+    def _cut(self, place: float) -> tuple[_Cut, _Errors, Profile]:
         """A cut that neglects at most about that much, its errors and its profile."""
-        place = _STRIDE * math.floor(max(log_tail, -1e9) / _STRIDE)
         # proposes: what is cut; each cut knows its own errors
         if place not in self._cuts:
             cut = _Cut(self.whole, place)
@@ -128,56 +136,77 @@ class CutGroups(Profile):
         # proposes: likewise
         return self._cuts[place]
 
-    def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        with precision(balls.bits_for(digits)):
-            whole = Product(self.whole.everything(self.direction))
-            if whole.never_exceeds(ball(epsilon), 1):
-                return self.infinite.enclose(digits, "no larger finite loss")
-        best = self._nearly_one(epsilon, digits).meet(self._total_variation)
-        try:
-            return best if best.digits >= digits else self._by_cuts(best, epsilon, digits)
-        except TooExpensive as error:
-            return best.short(str(error))
+    def _by_cuts(
+        self, best: dict[Real, Enclosure], tails: dict[Real, float], digits: int, ask: _Ask
+    ) -> None:
+        """Makes ``best`` better by cuts that become finer, each asked of all points it serves.
 
-    def _by_cuts(self, best: Enclosure, epsilon: Real, digits: int) -> Enclosure:
-        """Delta by cuts that become finer."""
-        fine = digits * _LN10 + math.log(self._runs) + _SPARE
-        log_tail = self._log_delta(epsilon) - fine
+        Proposes: which cut serves a point, by what may be neglected there.
+        """
         for _ in range(_ATTEMPTS):
-            _, errors, profile = self._cut(log_tail)
-            found = profile.delta(epsilon, digits + 1)
-            low, high = Fraction(found.lower) - errors.below, Fraction(found.upper) + errors.above
-            best = best.meet(replace(found, lower=max(low, _ZERO), upper=min(high, _ONE)))
-            # proposes: whether a finer cut would help; digits are counted from the exact ends
-            if best.digits >= digits or 100 * sum(errors) <= found.upper - found.lower:
-                break
-            log_tail = (log_of(low) - fine if low > 0 else 2 * log_tail) - _STRIDE
-        return best
+            served: dict[float, list[Real]] = {}
+            for at, log_tail in tails.items():
+                place = _STRIDE * math.floor(max(log_tail, -1e9) / _STRIDE)
+                served.setdefault(place, []).append(at)
+            tails = {}
+            for place, points in served.items():
+                try:
+                    _, errors, profile = self._cut(place)
+                    found = [*ask(profile, errors, points)]
+                except TooExpensive as error:
+                    best |= {at: best[at].short(str(error)) for at in points}
+                    continue
+                for at, (answer, helps) in zip(points, found, strict=True):
+                    best[at] = best[at].meet(answer)
+                    if helps and best[at].digits < digits:
+                        tails[at] = 2 * place
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        return self.deltas([epsilon], digits)[0]
+
+    def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
+        def ask(profile: Profile, errors: _Errors, points: Sequence[Real]) -> Iterator[_Answer]:
+            for found in profile.deltas(points, digits + any(errors)):
+                low, high = Fraction(found.lower), Fraction(found.upper)
+                # proposes: whether a finer cut would help; digits are counted from the exact ends
+                helps = 100 * sum(errors) > high - low
+                low, high = max(low - errors.below, _ZERO), min(high + errors.above, _ONE)
+                yield replace(found, lower=low, upper=high), helps
+
+        best = self._bounds(epsilons, digits)
+        fine = digits * _LN10 + math.log(self._runs) + _SPARE
+        logs = self._log_deltas([at for at in best if best[at].digits < digits])
+        self._by_cuts(best, {at: log - fine for at, log in logs.items()}, digits, ask)
+        return [best[at] for at in epsilons]
+
+    def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
+        below = [at for at in deltas if self.infinite.order(at, digits) is Order.BELOW]
+        found = self._inverted(below, digits)
+        return [found[at] if at in found else self.epsilon(at, digits) for at in deltas]
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
-        most = self._total_variation
-        with precision(_BITS):
-            if ball(Fraction(most.upper)) <= ball(delta):
-                return Enclosure.exact(_ZERO, most.method)
-        best = Enclosure(_ZERO, math.inf, self.method)
-        try:
-            return self._inverted(best, delta, digits)
-        except TooExpensive as error:
-            return best.short(str(error))
+        return self._inverted([delta], digits)[delta]
 
-    def _inverted(self, best: Enclosure, delta: Real, digits: int) -> Enclosure:
-        """Epsilon between those of two targets, by cuts that become finer."""
-        fine = approximate_log(delta) - (digits + 3) * _LN10 - math.log(self._runs) - _SPARE
-        for attempt in range(1, _ATTEMPTS):
-            _, errors, profile = self._cut(fine * attempt)
-            if errors.above == errors.below == 0:
-                return best.meet(profile.epsilon(delta, digits))
-            sides = (delta + errors.below, delta - errors.above)
-            above, below = profile.epsilons(sides, digits + 1)
-            best = best.meet(replace(above, upper=below.upper))
-            # proposes: whether a finer cut would help
-            if best.digits >= digits or min(above.digits, below.digits) < digits:
-                break
+    def _inverted(self, deltas: Sequence[Real], digits: int) -> dict[Real, Enclosure]:
+        """Epsilon between those of two targets."""
+
+        def ask(profile: Profile, errors: _Errors, points: Sequence[Real]) -> Iterator[_Answer]:
+            sides = [(at + errors.below, at - errors.above) for at in points]
+            every = [*dict.fromkeys(chain(*sides))]
+            known = profile.epsilons(every, digits + any(errors))
+            found = dict(zip(every, known, strict=True))
+            for above, below in ((found[x], found[y]) for x, y in sides):
+                # proposes: whether a finer cut would help
+                helps = min(above.digits, below.digits) >= digits
+                yield replace(above, upper=below.upper), helps
+
+        most, none = self._total_variation, Enclosure(_ZERO, math.inf, self.method)
+        best = dict.fromkeys(deltas, none)
+        over = [at for at in best if balls.at_most(most, at)]
+        best |= dict.fromkeys(over, Enclosure.exact(_ZERO, most.method))
+        fine = (digits + 3) * _LN10 + math.log(self._runs) + _SPARE
+        asked = (at for at in best if best[at] is none)
+        self._by_cuts(best, {at: approximate_log(at) - fine for at in asked}, digits, ask)
         return best
 
     def largest_loss(self, digits: int) -> Enclosure:
@@ -192,29 +221,38 @@ class CutGroups(Profile):
 
         return ContourProfile(self.whole.everything(self.direction), self.infinite).total_variation
 
-    def _nearly_one(self, epsilon: Real, digits: int) -> Enclosure:
-        """One above, and below by the affinity; whatever is left out adds its root at most."""
+    def _bounds(self, epsilons: Sequence[Real], digits: int) -> dict[Real, Enclosure]:
+        """Beyond all losses the truth; else from above by the total variation, below by affinity.
+
+        Whatever is left out adds its root to that at most.
+        """
+        whole, most = Product(self.whole.everything(self.direction)), self._total_variation
+        found = {}
         with precision(_BITS + 4 * digits):
-            gap = (ball(epsilon) / 2).exp()
+            affinity = arb(1)
             for pair, count in self.whole.apart:
                 if isinstance(pair, Grouped):
-                    gap *= pair.affinity(min(2 * _START, -8.0 * digits)) ** count
-            found = 1 - gap.upper()
-            lower = Fraction(balls.to_enclosure(found).lower) if found > 0 else _ZERO
-        return Enclosure(min(max(lower, _ZERO), _ONE), _ONE, "Bhattacharyya bound")
+                    affinity *= pair.affinity(min(2 * _START, -8.0 * digits)) ** count
+            for at in epsilons:
+                if whole.never_exceeds(ball(at), 1):
+                    found[at] = self.infinite.enclose(digits, "no larger finite loss")
+                    continue
+                least = 1 - ((ball(at) / 2).exp() * affinity).upper()
+                lower = Fraction(balls.to_enclosure(least).lower) if least > 0 else _ZERO
+                found[at] = Enclosure(min(lower, _ONE), _ONE, "Bhattacharyya bound").meet(most)
+        return found
 
     # --- proposals --------------------------------------------------------------------------------
 
-    def _log_delta(self, epsilon: Real) -> float:
-        """Proposes: about the logarithm of delta; any cut is valid."""
-        try:
-            cut, _, _ = self._cut(_START)
-            with np.errstate(all="ignore"):
-                product = Product(cut.composition.everything(self.direction))
-                found = product.saddle(approximate(epsilon), 1)[1]
-        except (TooExpensive, ArithmeticError, ValueError):
-            return _START
-        return min(found, 0.0) if math.isfinite(found) else _START
+    def _log_deltas(self, epsilons: Sequence[Real]) -> dict[Real, float]:
+        """Proposes: about the logarithms of delta; any cut is valid."""
+        near = {at: approximate(at) for at in epsilons}
+        order, logs = sorted(near, key=near.__getitem__), list[float]()
+        with np.errstate(all="ignore"), suppress(TooExpensive, ArithmeticError, ValueError):
+            product = Product(self._cut(_START)[0].composition.everything(self.direction))
+            logs = anchored([near[at] for at in order], lambda e: product.saddle(e, 1)[1])
+        known = zip(order, (min(log, 0.0) for log in logs), strict=False)
+        return dict.fromkeys(order, _START) | dict(known)
 
 
 def _at_most_one(x: arb) -> Fraction:

@@ -70,6 +70,12 @@ def invert(
     return Enclosure.bracket(search.low, search.high, method, reason)
 
 
+def undecided(epsilon: Fraction) -> str:
+    """Why a search ends at ``epsilon``."""
+    point = format_decimal(epsilon, 6, ROUND_FLOOR)
+    return f"delta({point}) cannot be told apart from the target"
+
+
 class _Search:
     """Keeps ``delta(low) >= target >= delta(high)``, certified.
 
@@ -131,7 +137,7 @@ class _Search:
         step = Fraction(2) if side is Order.BELOW else Fraction(1, 2)
         for _ in range(_MAX_DOUBLINGS):
             if side is Order.UNDECIDED:
-                return self.undecided(point)
+                return undecided(point)
             if self.low > 0 and self.high < math.inf:
                 return ""
             point *= step
@@ -166,13 +172,8 @@ class _Search:
             if abs(x1 - x0) > tolerance and self.side(x1) is not Order.UNDECIDED:
                 continue
             if Order.UNDECIDED in [self.side(end) for end in ends]:
-                return self.undecided(x1)
+                return undecided(x1)
         return "the search did not converge"
-
-    def undecided(self, epsilon: Fraction) -> str:
-        """Why the search ends at ``epsilon``."""
-        point = format_decimal(epsilon, 6, ROUND_FLOOR)
-        return f"delta({point}) cannot be told apart from the target"
 
     def gap(self, epsilon: Fraction) -> Fraction:
         """About ``log(delta(epsilon)/target)``, for the proposals only.
@@ -263,17 +264,17 @@ class InvertedProfile(Profile):
         if self.largest is None:
             return None
         with balls.precision(_COARSE_BITS):
-            below = balls.ball(epsilon) < self._least_largest
-        if below or not _at_least(epsilon, self.largest):
+            above = balls.ball(epsilon) - self._coarse_largest
+        # most points are plainly on one side of it
+        if above < 0 or not (above >= 0 or _at_least(epsilon, self.largest)):
             return None
         return self.infinite.enclose(digits, self.method)
 
     @cached_property
-    def _least_largest(self) -> arb:
-        """A lower bound of the largest loss: most points are below it."""
+    def _coarse_largest(self) -> arb:
+        """The largest loss, of few bits."""
         assert self.largest is not None
-        with balls.precision(_COARSE_BITS):
-            return balls.ball(self.largest).lower()
+        return balls.ball(self.largest)
 
 
 class BallProfile(InvertedProfile):

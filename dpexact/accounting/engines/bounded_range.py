@@ -53,6 +53,7 @@ class BoundedRangeProfile(BallProfile):
     """``count`` runs for ``epsilon > 0``, none of which is chosen by results of others."""
 
     method = "bounded range: the worst of its pairs"
+    is_smooth = True
 
     def __init__(self, epsilon: Real, count: int) -> None:
         self.range = epsilon

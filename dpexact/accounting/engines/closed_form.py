@@ -29,6 +29,8 @@ from dpexact.reals import Real, rational
 
 _ZERO: Final = Fraction(0)
 _ONE: Final = Fraction(1)
+#: Most bits by which tails are sharpened for a small delta, and how many fewer are enough.
+_MOST_BITS, _COVERED = 2_000, 24
 #: Newton's method in floats.
 _STEPS, _CLOSE, _LARGEST, _ROOT = 20, 1e-7, 700.0, math.sqrt(0.5)
 
@@ -125,6 +127,7 @@ class SinglePair(BallProfile):
 
     method = "closed form: tails of the pair"
     largest = None
+    is_smooth = True
 
     def __init__(self, pair: Pair, infinite: InfiniteLoss, beside: InfiniteLoss) -> None:
         self.pair = pair
@@ -137,9 +140,10 @@ class SinglePair(BallProfile):
     def finite_ball(self, epsilon: arb) -> arb:
         return (1 - self.beside.ball()) * self.pair.divergence(epsilon)
 
-    @property
-    def is_smooth(self) -> bool:
-        return self.pair.tail_cost > 1
+    def lost_at(self, delta: Real) -> int:
+        """Tails are off by as much wherever they are; some of that the guard bits cover."""
+        lost = -balls.approximate_log(delta) / math.log(2)
+        return max(0, math.ceil(min(lost, _MOST_BITS)) - _COVERED)
 
     def near(self, delta: Real) -> Fraction:
         return Fraction(max(self.pair.span(max(balls.approximate(delta), 1e-300))[1], 1e-9))

@@ -34,6 +34,8 @@ from dpexact.reals import Real
 SHORT: Final = 3000
 #: ``-log`` of a delta that listed losses still tell of.
 _BULK: Final = 200.0
+#: By how much farther out that is looked at first.
+_FARTHER: Final = 1.5
 #: Binary logarithms of tilts are sought up to the first, to the second.
 _EXPONENT, _NEAR = 64.0, 1e-3
 #: Steps to an order below 0.
@@ -58,6 +60,7 @@ class LatticeComposition(TangentProfile):
         self.largest: Real | None = self._largest()
         self.lost_bits = 4 + max(0, -math.floor(balls.approximate_log(self.unit) / math.log(2)))
         self._extent: float = sum(s.extent for s in parts)
+        self._bulk = 0.0
         self._laws: dict[int, Run] = {}
         self._circles: dict[tuple[Fraction, int], Circle] = {}
 
@@ -160,10 +163,17 @@ class LatticeComposition(TangentProfile):
         if self._length() > min(SHORT * max(s.stride for s in self.parts), MAX_ATOMS):
             return False
         try:
-            theta = max(float(self._tilt(near)), 0.0)
-            return theta * near - self._cumulant(theta).value < _BULK
+            # what is told of a larger epsilon serves those that are asked for next
+            if near > self._bulk and self._depth(_FARTHER * near) < _BULK:
+                self._bulk = _FARTHER * near
+            return near <= self._bulk or self._depth(near) < _BULK
         except ArithmeticError:  # losses beyond floats
             return False
+
+    def _depth(self, near: float) -> float:
+        """About ``-log`` of the mass of larger losses."""
+        theta = max(float(self._tilt(near)), 0.0)
+        return theta * near - self._cumulant(theta).value
 
     def _length(self) -> float:
         """About how many losses are not tiny. Proposes: what is too long."""

@@ -14,17 +14,16 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from decimal import ROUND_FLOOR
 from fractions import Fraction
 from typing import Final, NamedTuple
 
 from flint import arb, fmpz, fmpz_poly
 
 from dpexact import balls, reals
-from dpexact.accounting.inverted import ZERO, BallProfile
+from dpexact.accounting.inverted import ZERO, BallProfile, undecided
 from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.profile import EXACT_BITS, InfiniteLoss
-from dpexact.decimals import Bound, format_decimal
+from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
 from dpexact.exactness import exp_fraction
 from dpexact.reals import Real
@@ -170,8 +169,7 @@ class TangentProfile(BallProfile):
                     bits *= 2
         with balls.precision(bits):
             lower, upper = balls.to_enclosure(low).lower, _end(high)
-        place = format_decimal(balls.midpoint(point), 6, ROUND_FLOOR)
-        reason = "" if clear else f"delta({place}) cannot be told apart from the target"
+        reason = "" if clear else undecided(balls.midpoint(point))
         return Enclosure.bracket(lower, upper, self.method, reason)
 
     def _starts_below(self, target: Real) -> bool:

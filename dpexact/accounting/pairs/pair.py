@@ -19,6 +19,9 @@ from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import log_ratio
 from dpexact.reals import Real, rational
 
+#: Bits for each so much of epsilon, and epsilons for which there are none.
+_LEVEL_BITS, _LEVEL, _FAR = 32, 32 * math.log(2), 2000.0
+
 Masses: TypeAlias = tuple[arb, arb]
 """Probabilities of one event under ``P`` and under ``Q``."""
 Turns: TypeAlias = list[tuple[acb, acb]]
@@ -241,7 +244,10 @@ class Pair(ABC):
             total += arb(0).union(left.max(arb(0)))
         for p, q in outcomes:
             total += (p - level * q).max(arb(0))
-        continuous = self.tails(current())
+        near = float(epsilon.mid())
+        # proposes: how sharp tails are, in few steps; those of Q are multiplied with the level
+        more = _LEVEL_BITS * math.floor(near / _LEVEL) if 0 < near < _FAR else 0
+        continuous = self.tails(current() + more)
         if continuous is not None:
             p, q = continuous[0](level)
             total += p - level * q

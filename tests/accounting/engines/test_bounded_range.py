@@ -173,3 +173,14 @@ def test_calibration() -> None:
     found = dpexact.calibrate("bounded_range(?)^20", 1, "1e-6")
     assert dpexact.epsilon(f"bounded_range({found.lower})^20", "1e-6").upper <= 1
     assert dpexact.epsilon(f"bounded_range({found.upper})^20", "1e-6").lower >= 1
+
+
+def test_many_targets_take_few_values_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, ask = [], BoundedRangeProfile._gain
+    monkeypatch.setattr(BoundedRangeProfile, "_gain", lambda *x: asked.append(1) or ask(*x))
+    targets = [Fraction(k * k, 10**5) for k in range(1, 121)]
+    found = dpexact.epsilon("bounded_range(1/2)^10", targets, 8)
+    assert len(asked) < 40 * len(targets)
+    assert all(answer.digits >= 8 for answer in found)
+    for k in (0, 50, 119):
+        assert found[k].overlaps(dpexact.epsilon("bounded_range(1/2)^10", targets[k], 9))

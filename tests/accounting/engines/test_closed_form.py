@@ -24,7 +24,11 @@ from oracles import (
 from dpexact import balls, delta, epsilon
 from dpexact.accounting import inverted
 from dpexact.accounting.engines import closed_form
-from dpexact.accounting.engines.closed_form import GaussianMixedWithResponse, gaussian_divergence
+from dpexact.accounting.engines.closed_form import (
+    GaussianMixedWithResponse,
+    SinglePair,
+    gaussian_divergence,
+)
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.answers import PrecisionNotReached
 from dpexact.conversion import real
@@ -404,3 +408,27 @@ def test_the_largest_loss_is_not_below_0_and_may_be_infinite(largest, answer):
     """Beside an outcome that reveals everything the finite losses may all be negative."""
     found = inverted.enclose_largest(lambda: largest, 8, "")
     assert found.lower <= answer <= found.upper
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "most"),
+    [
+        ("gaussian_mixture(0.87, 1: 1/2, 0: 1/2)", 2),
+        ("truncated_laplace(2, 20)", 2),
+        ("group(poisson(gaussian(0.63), 0.04), 5)", 4),
+    ],
+)
+def test_many_targets_take_few_values_each(
+    mechanism: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And far out, where the tails of Q are multiplied with much, no search for each."""
+    asked, ask = [], SinglePair.finite_ball
+    monkeypatch.setattr(SinglePair, "finite_ball", lambda *x: asked.append(1) or ask(*x))
+    targets: list[Any] = [Fraction(1, 2**k) for k in range(60)] + [0, "1e-7", "1e-7"]
+    found = epsilon(mechanism, [*targets, *(f"{k}e-6" for k in range(2, 40))], 9, "remove")
+    assert len(asked) < most * len(found)
+    assert all(x.digits >= 9 for x in found if x.upper < math.inf)
+    assert found[61].overlaps(found[62])
+    assert found[60].upper == epsilon(mechanism, 0, 9, "remove").upper
+    for k in (3, 40, 59):
+        assert found[k].overlaps(epsilon(mechanism, targets[k], 10, "remove"))

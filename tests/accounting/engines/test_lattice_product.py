@@ -312,3 +312,15 @@ def test_losses_beyond_floats_are_no_error_of_pythons(ask):
     with pytest.raises(PrecisionNotReached) as caught:
         ask("randomized_response(1e300, 1000000000000000)^1000000000", "1/3", 8)
     assert caught.value.best.lower == 0
+
+
+def test_many_points_are_told_short_together(monkeypatch):
+    """A search of floats for each took most of the time."""
+    tilts, once = [], LatticeComposition._tilt
+    monkeypatch.setattr(LatticeComposition, "_tilt", lambda *x: tilts.append(1) or once(*x))
+    points = [Fraction(k, 50) for k in range(1, 200)]
+    found = dpexact.delta("discrete_gaussian(2)^20", points, 8)
+    assert len(tilts) < 30
+    assert all(answer.digits >= 8 for answer in found)
+    for k in (0, 70, 198):
+        assert found[k].overlaps(dpexact.delta("discrete_gaussian(2)^20", points[k], 9))

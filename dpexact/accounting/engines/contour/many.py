@@ -87,7 +87,7 @@ def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> dict[R
     with np.errstate(all="ignore"), suppress(ArithmeticError, ValueError):
         near = {at: approximate(at) for at in epsilons}
         asked = sorted((at for at in near if near[at] > 0), key=near.__getitem__)
-        saddles = _anchored(
+        saddles = anchored(
             [near[at] for at in asked], lambda e: lines.product.saddle(e, lines.repeat)[1]
         )
         logs, margin = dict(zip(asked, saddles, strict=True)), 0.0
@@ -199,7 +199,7 @@ def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict
             if at.fraction != 1 and lines.infinite.order(at, digits) is Order.BELOW
         }
         asked = sorted(logs, key=lambda at: -logs[at])
-        saddles = _anchored(
+        saddles = anchored(
             [-logs[at] for at in asked], lambda log: lines.product.epsilon(-log, lines.repeat)
         )
         near = dict(zip(asked, saddles, strict=True))
@@ -332,7 +332,7 @@ def digits_of_delta(product: Product, query: Query, digits: float) -> float:
     return max(1.0, digits + 1 - math.log10(c * query.epsilon))
 
 
-def _anchored(points: Sequence[float], ask: Callable[[float], float]) -> list[float]:
+def anchored(points: Sequence[float], ask: Callable[[float], float]) -> list[float]:
     """About what ``ask`` says at each of the sorted points: asked at few, interpolated between.
 
     Proposes: where lines are placed and searches begin.

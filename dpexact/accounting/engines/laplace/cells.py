@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Final
@@ -26,8 +27,9 @@ import numpy as np
 from flint import arb
 
 from dpexact import balls, reals
+from dpexact.accounting.engines.contour.many import anchored
 from dpexact.accounting.engines.contour.product import Product
-from dpexact.accounting.engines.laplace.steps import Column, Plan, Steps, chebyshev
+from dpexact.accounting.engines.laplace.steps import Column, Plan, Steps
 from dpexact.accounting.inverted import ONE, ZERO, BallProfile, InvertedProfile
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 from dpexact.accounting.profile import InfiniteLoss
@@ -131,7 +133,7 @@ class LaplaceCells(BallProfile):
         if known is not None:
             return known
         # proposes: a tilt; any gives an enclosure
-        self._tilted(at, self._product.saddle(at, 1)[1] if at >= 0 else -1.0)
+        self._tilted(at, self._log_delta(at))
         best = Enclosure(ZERO, ONE, self.method).short(_TOO_LONG)
         # proposes: with how many bits; few more than suffice, as work grows with their cube
         for _ in range(_ATTEMPTS):
@@ -146,11 +148,33 @@ class LaplaceCells(BallProfile):
         return best
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
-        """From above: what is finest is asked for first, and serves the others of its tilt."""
-        # proposes: the order
-        order = sorted(set(epsilons), key=balls.approximate, reverse=True)
-        found = {at: self.delta(at, digits) for at in order}
-        return [found[at] for at in epsilons]
+        """Of one tilt by the finest precision of any; who lacks digits there is asked alone.
+
+        Proposes: who is asked together, and the order; what is finest is asked first.
+        """
+        found = {at: self.only_infinite(at, digits) for at in epsilons}
+        near = {at: balls.approximate(at) for at, answer in found.items() if answer is None}
+        rest = sorted(near, key=near.__getitem__)
+        logs = anchored([near[at] for at in rest], self._log_delta)
+        together: dict[float, dict[Real, int]] = {}
+        for at, log in zip(rest, logs, strict=False):
+            self._tilted(near[at], log)
+            together.setdefault(self._tilt, {})[at] = self.lost_bits
+        for tilt, lost in together.items():
+            self._tilt, self.lost_bits = tilt, max(lost.values())
+            if len(lost) > 1 and self._is_short(digits, max(map(near.__getitem__, lost))):
+                with balls.precision(balls.bits_for(digits) + self.lost_bits):
+                    parts, gone = self._finite_balls([*map(balls.ball, lost)]), self.infinite.ball()
+                    whole = [gone + (1 - gone) * part for part in parts]
+                answers = balls.levels(lambda x: x, whole, digits, self.method, self.lost_bits)
+                found |= zip(lost, answers, strict=True)
+        for at in reversed(rest):
+            found[at] = found[at] or self.delta(at, digits)
+        return [answer for at in epsilons if (answer := found[at])]
+
+    def _log_delta(self, epsilon: float) -> float:
+        """Proposes: about the logarithm of delta, left of 0 anything."""
+        return self._product.saddle(epsilon, 1)[1] if epsilon >= 0 else -1.0
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         near = self._near(delta)
@@ -177,39 +201,50 @@ class LaplaceCells(BallProfile):
             return float((balls.ball(delta) - self.infinite.ball()).log().mid())
 
     def finite_ball(self, epsilon: arb) -> arb:
-        """By the piece of its level, whose slope is between -1 and 1."""
-        low, high = self.pair.ends()
-        level = epsilon if self.pair.removes else -epsilon
-        apart, above = high - low, level - self.count * low
-        if above <= 0:
-            return -epsilon.expm1() if self.pair.removes else arb(0)
-        if above >= self.count * apart:
-            return arb(0) if self.pair.removes else -epsilon.expm1()
-        if not balls.in_range(above / apart):
-            return arb.nan()
+        (found,) = self._finite_balls([epsilon])
+        return found
+
+    def _finite_balls(self, epsilons: Sequence[arb]) -> list[arb]:
+        """By the pieces of their levels, whose slopes are between -1 and 1."""
+        removes, (low, high) = self.pair.removes, self.pair.ends()
+        apart, found = high - low, [arb.nan()] * len(epsilons)
+        beyond: dict[int, dict[int, arb]] = {}
+        for i, epsilon in enumerate(epsilons):
+            above = (epsilon if removes else -epsilon) - self.count * low
+            if above <= 0 or above >= self.count * apart:
+                found[i] = -epsilon.expm1() if removes == bool(above <= 0) else arb(0)
+            elif balls.in_range(above / apart):
+                # proposes: a piece; how far outside of it the point may lie is counted
+                piece = max(0, min(self.count - 1, math.floor(float((above / apart).mid()))))
+                beyond.setdefault(piece, {})[i] = above - piece * apart
+        for piece, members in beyond.items():
+            with suppress(ArithmeticError, ValueError):  # no ellipse is known for losses next to 0
+                column = self._column(piece)
+                inside = [x.max(arb(0)).min(apart) for x in members.values()]
+                losses = (((low + x).expm1() / balls.ball(self.pair.q)).log1p() for x in inside)
+                rate = balls.ball(self.pair.rate)
+                shares = [(x / rate).max(arb(-1)).min(arb(1)) for x in losses]
+                values = zip(members.items(), inside, column.at(shares), strict=True)
+                for (i, x), within, value in values:
+                    level = (epsilons[i] if removes else -epsilons[i]) - x + within
+                    # exactly 0 where the point is certainly inside, whatever its radius
+                    outside = (-x).max(x - apart).max(arb(0)).upper()
+                    found[i] = value * (-self._tilt * level).exp() + arb(0, outside)
+        return found
+
+    def _column(self, piece: int) -> Column:
+        """Of the tilt, at least at this precision."""
         kept, bits = _kept(self.pair, self._tilt, self.count), balls.current()
         # proposes: which pieces are looked up, here and below; those of any precision enclose
         bits = min((x for x in kept if x >= bits), default=_in_steps(bits))
-        # proposes: a piece; how far outside of it the point may lie is counted
-        piece = max(0, min(self.count - 1, math.floor(float((above / apart).mid()))))
-        try:
-            with balls.precision(bits):
-                # proposes: likewise
-                if bits not in kept:
-                    kept.clear()
-                    plan = planned(self.pair, self._tilt, bits)
-                    kept[bits] = Pieces(self.pair, self._tilt, self.count, plan)
-                # proposes: likewise
-                column = kept[bits].column(piece)
-        except (ArithmeticError, ValueError):  # no ellipse is known for losses next to 0
-            return arb.nan()
-        beyond = above - piece * apart
-        inside = beyond.max(arb(0)).min(apart)
-        loss = ((low + inside).expm1() / balls.ball(self.pair.q)).log1p()
-        share = (loss / balls.ball(self.pair.rate)).max(arb(-1)).min(arb(1))
-        found = value(column, share) * (-self._tilt * (level - beyond + inside)).exp()
-        # exactly 0 where the point is certainly inside, whatever its radius
-        return found + arb(0, (-beyond).max(beyond - apart).max(arb(0)).upper())
+        with balls.precision(bits):
+            # proposes: likewise
+            if bits not in kept:
+                kept.clear()
+                plan = planned(self.pair, self._tilt, bits)
+                kept[bits] = Pieces(self.pair, self._tilt, self.count, plan)
+            # proposes: likewise
+            return kept[bits].column(piece)
 
 
 @lru_cache(maxsize=16)
@@ -262,12 +297,6 @@ class Pieces:
             both = zip(image.coefficients, beside.coefficients, strict=True)
             here = steps.shortened(Column([x + y for x, y in both], error))
         return row, [*found, here]
-
-
-def value(column: Column, at: arb) -> arb:
-    """Of the piece at the share ``at`` of the rate."""
-    terms = zip(column.coefficients, chebyshev([at], len(column.coefficients)), strict=True)
-    return sum((c * x for c, (x,) in terms), arb(0, column.error))
 
 
 def _in_steps(bits: int) -> int:

@@ -54,6 +54,11 @@ class Column(NamedTuple):
     coefficients: list[arb]
     error: arb
 
+    def at(self, places: list[arb]) -> list[arb]:
+        """Of the piece at places between -1 and 1."""
+        rows = arb_mat(chebyshev(places, len(self.coefficients)))
+        return [x + arb(0, self.error) for x in (arb_mat([self.coefficients]) * rows).entries()]
+
 
 class _Side(NamedTuple):
     """``A`` or ``B``: coefficients of images, and errors of the image of each polynomial."""

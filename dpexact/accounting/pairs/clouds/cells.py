@@ -21,6 +21,8 @@ Place: TypeAlias = tuple[Real, Real]
 _GRADE: Final = 1.5
 #: Half the square of an order at which cells are about like their points.
 _ORDER: Final = 4.0
+#: By which share noise is less at most, as logarithms of moments of little noise are linear in it.
+_MORE: Final = 0.1
 
 
 def cells(
@@ -50,7 +52,7 @@ def cells(
     first = np.sqrt(total(counts * np.exp(2 * x)) / runs)
     mean = total(counts * inverse) / runs
     spread = total(counts * (inverse - mean[where]) ** 2) / runs
-    second = 1 / np.sqrt(mean + _ORDER * spread)
+    second = 1 / np.sqrt(mean + np.minimum(_ORDER * spread, _MORE * mean))
     most, least = np.full(many, -np.inf), np.full(many, np.inf)
     np.maximum.at(most, where, x)
     np.minimum.at(least, where, y)
