@@ -59,6 +59,8 @@ _MANY_REFINEMENTS: Final = 6
 #: After so many the place is looked at where two directions meet.
 _TURNS: Final = 2
 _SHARP: Final = 1e-3
+#: How far apart, over what is not known of values: closer places leave chords no slope.
+_APART: Final = 1000
 #: Corners through which a polynomial is laid, half of them on a side.
 _HALF: Final = 3
 #: So many levels are worth polynomials between so many corners each, through values of so many
@@ -295,14 +297,15 @@ class _Polygon:
         return found
 
     def _crossing(self, i: int) -> Fraction | None:
-        """Where the chords before and after an interval meet within it."""
+        """Where the chords before and after an interval meet within it, apart from its ends."""
         (x0, x1, x2, x3) = self.xs[i - 1 : i + 3]
         d0, d1, d2, d3 = (Fraction(self.values[x].upper) for x in (x0, x1, x2, x3))
         before, after = (d1 - d0) / (x1 - x0), (d3 - d2) / (x3 - x2)
         if before >= after:
             return None
         found = x1 + (d1 - d2 + after * (x2 - x1)) / (after - before)
-        return found if x1 < found < x2 else None
+        least = _APART * max(d1 - self.values[x1].lower, d2 - self.values[x2].lower)
+        return found if min(found - x1, x2 - found) > least else None
 
     def is_sharp(self, alpha: Enclosure) -> bool:
         """Whether a level touches a corner with others close to it, or one at an end."""

@@ -68,6 +68,12 @@ def test_many_levels_at_kinks_take_few_values(monkeypatch):
     assert len(asked) < 5 * len(levels)
 
 
+def test_a_kink_is_not_met_so_closely_that_chords_beside_it_say_nothing():
+    levels = [f"{k}/161" for k in range(1, 161)]
+    found = dpexact.tradeoff("truncated_laplace(1.465, 13.7)")(levels, 8)
+    assert all(answer.digits >= 8 for answer in found)
+
+
 def test_many_levels_take_about_three_values_each(monkeypatch):
     asked, ask = [], _Polygon.ask
     monkeypatch.setattr(_Polygon, "ask", lambda self, x, n: asked.extend(x) or ask(self, x, n))
