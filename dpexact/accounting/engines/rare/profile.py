@@ -126,7 +126,7 @@ class RareProfile(Search):
         if self.count <= 2 or (self.is_often and not (self.add and self.count <= _FEW_STEPS)):
             return self.count <= 2
         row = self._floats[0]
-        return len(self.rows) > 1 or row.q * row.sigma**2 <= _EVEN
+        return len(self.rows) > 1 or row.q * row.sigma * row.sigma <= _EVEN
 
     @property
     def is_loud(self) -> bool:
