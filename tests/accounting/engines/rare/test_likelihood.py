@@ -16,7 +16,7 @@ from dpexact.accounting.engines.rare.inversion import Inversion
 from dpexact.accounting.engines.rare.law import Cells, Rule, SampledLaw, crossed
 from dpexact.accounting.engines.rare.likelihood import Likelihood
 from dpexact.accounting.engines.rare.picture import Question
-from dpexact.accounting.engines.rare.planning import cheapest
+from dpexact.accounting.engines.rare.planning import cheapest, planned
 from dpexact.accounting.engines.rare.powers import real_powers
 from dpexact.accounting.engines.rare.profile import RareProfile
 from dpexact.accounting.engines.rare.rows import Row, half_root_of_chi_square, total_variation
@@ -314,3 +314,13 @@ def test_losses_below_zero_need_a_bound_however_long_the_period():
         line = Inversion(rows, plan)
         with pytest.raises(ValueError, match="below the gap"):
             line.delta(balls.ball(real("0.5")))
+
+
+@pytest.mark.parametrize("kind", [(1, True), (2, False)])
+def test_powers_of_lambda_are_refused(kind):
+    rows = (Row(real("0.1"), real("1e-3"), 5, *kind),)
+    ask = RareProfile(rows, False).question(150.0)
+    plan = planned(ask, math.log(1e-15), 60, 0.25, with_near=True, by_powers=True)
+    assert plan.tiny is not None
+    with balls.precision(plan.bits), pytest.raises(ValueError, match="one record"):
+        Inversion(rows, plan)
