@@ -92,6 +92,8 @@ def test_densities_are_those_of_mixtures(group, replaced):
             z = mpc(x, 0.2)
             turned = acb(law.start + arb(x) * law.rate, arb(0.2) * law.rate).exp()
             loss, below = law.losses(turned)
+            beside = law.beside(arb(3), ratio, 0.2 * float(law.rate), 5.0)
+            assert holds(beside.log(), mp.re((-2 - 5j) * mp.log(v(z))))
             assert holds(below.imag, mp.arg(v(z)))
             assert holds((loss + below).real + law.stay.log(), mp.log(abs(p(z))))
         assert holds(sum(law.shares, arb(0)) * law.stay, mpf(1))
