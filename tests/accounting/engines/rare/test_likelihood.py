@@ -151,11 +151,40 @@ def test_few_wide_cells_above_the_axis(edges, group, replaced, order, u):
         assert true <= upper(Cells(law, edges).decayed(window, order, u, theta))
 
 
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("order", [1.0, 6.0])
+@pytest.mark.parametrize(
+    ("group", "replaced", "at"),
+    [(3, False, ("1", "1/2")), (5, False, ("1/2", "1/50")), (1, True, ("1", "999/1000"))],
+)
+def test_nodes_left_out(group, replaced, at, order, side):
+    """On one side up to where the middle of the law is, none on the other."""
+    with mp.workdps(30), balls.precision(BITS):
+        law = SampledLaw(*map(real, at), group, replaced)
+        place = 30 if group > 1 else 40
+        ends = (place, 400) if side == "left" else (-400, place)
+        rule = Rule(0.0625, 0.3, 0.125, *ends)
+        window = Window(20, float(law.ratio(arb(place / 8))) / 4)
+        bound = upper(law.outside(window, arb(order), rule))
+        f = integrand(law, window, mpf(order), at)
+        nodes = range(-160, place) if side == "left" else range(place + 1, 160)
+        true = mp.fsum(abs(f(mpc(j, 0.5) / 8)) for j in nodes) / 8
+        assert true <= bound
+
+
+def test_of_a_replacement_nodes_of_small_orders_are_not_bounded():
+    with balls.precision(BITS):
+        law, rule = SampledLaw(real(1), real("1/50"), 1, True), Rule(0.08, 0.3, 0.02, -550, 500)
+        with pytest.raises(ValueError, match="not bounded"):
+            law.outside(MIDDLE, arb(-1), rule)
+
+
 @pytest.mark.parametrize("group", [1, 2, 5])
 def test_ceilings_of_groups(group):
     with balls.precision(BITS):
-        law, window, angle = SampledLaw(real(2), real("1/50"), group), Window(20, 0.5), arb("0.3")
-        for start in (0.1, 4.0, 30.0):
+        law, angle = SampledLaw(real(2), real("1/50"), group), arb("0.3")
+        for start, scale in ((1e-3, 2e-4), (0.1, 0.5), (4.0, 0.5), (30.0, 0.5)):
+            window = Window(20, scale)
             bound = law.ceiling(window, arb(5), angle, arb(start))
             for more in (1, 1.5, 2, 3, 5):
                 ratio = start * more
@@ -178,6 +207,9 @@ def test_chords_of_what_rises_and_of_what_falls():
             return abs(a) * mp.exp(-u * mp.arg(a))
 
         excess = crossed(low, high, first, last)
+        # both may be next to their chords, whose product exceeds its own by that in the middle
+        middle = (low + high) * (first + last) / 4 - (low * first + high * last) / 2
+        assert abs(middle / excess - 1) < 1e-20
         missed = False
         for share in (0.1, 0.2, 0.3, 0.5, 0.8):
             x = ends[0] + share * (ends[1] - ends[0])
