@@ -138,17 +138,29 @@ def test_the_line_and_its_decay(group, replaced):
                 assert abs(true) <= upper(cells.decayed(MIDDLE, 3.0, 30.0 * n, angle))
 
 
-@pytest.mark.parametrize("edges", [[-1.0, 1.5], [-2.0, 0.0, 3.0], [0.4, 0.5]])
+@pytest.mark.parametrize("edges", [[-1.0, 1.5], [-2.0, 0.0, 3.0], [0.4, 0.5], [-14.0, -12.0], FINE])
+@pytest.mark.parametrize("q", ["1/2", "999/1000"])
 @pytest.mark.parametrize(("group", "replaced"), KINDS)
-@pytest.mark.parametrize(("order", "u"), [(1.0, 0.0), (1.0, 6.0), (2.5, 25.0), (-4.0, 0.0)])
-def test_few_wide_cells_above_the_axis(edges, group, replaced, order, u):
+@pytest.mark.parametrize(("order", "u"), [(2.5, 0.0), (1.0, 6.0), (2.5, 25.0), (-4.0, 0.0)])
+def test_cells_above_the_axis(edges, q, group, replaced, order, u):
     with mp.workdps(30), balls.precision(BITS):
-        law = SampledLaw(real(1), real("1/2"), group, replaced)
-        window, theta = Window(20, 3.0), 0.6
-        f = integrand(law, window, mpc(order, u), ("1", "1/2"))
+        law, theta = SampledLaw(real(1), real(q), group, replaced), 0.6
+        window = Window(20, 3.0 * float(law.odds))
+        f = integrand(law, window, mpc(order, u), ("1", q))
         # the modulus is smooth: a rule is fine
-        true = mp.fsum(abs(f(mpc(j, theta * 10) / 10)) for j in range(-120, 120)) / 10
+        true = mp.fsum(abs(f(mpc(j, theta * 10) / 10)) for j in range(-160, 120)) / 10
         assert true <= upper(Cells(law, edges).decayed(window, order, u, theta))
+
+
+def test_a_wide_cell_in_which_a_group_both_rises_and_falls():
+    at = ("0.4", "0.9")
+    with mp.workdps(30), balls.precision(BITS):
+        law, window, theta, u = SampledLaw(*map(real, at), 2), Window(20, 1e4), 0.8, 10.0
+        ends = [float((arb(x).log() - law.start) / law.rate) for x in (20, 600)]
+        edges = [x for x in FINE if x < ends[0]] + ends + [x for x in FINE if x > ends[1]]
+        f = integrand(law, window, mpc(1, u), at)
+        true = mp.fsum(abs(f(mpc(j, 32 * 0.4 * theta) / 32)) for j in range(-320, 320)) / 32
+        assert true <= upper(Cells(law, edges).decayed(window, 1.0, u, theta))
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
