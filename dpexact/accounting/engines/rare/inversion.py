@@ -67,6 +67,9 @@ class Inversion:
         # proposes: the side; both are proved
         if not (plan.abscissa > 0 or plan.abscissa < -1):
             raise ValueError("the line runs between the poles")
+        # proposes: whether powers are summed; those of section 9 are of one record
+        if plan.tiny is not None and not all(row.is_plain for row in rows):
+            raise ValueError("powers of lambda are those of one record removed or added")
         # proposes: how many nodes; the tail bounds all others
         self._nodes = [acb(self._c, n * self._h) for n in range(plan.count + 1)]
         with precision(_BOUND_BITS):

@@ -136,7 +136,7 @@ class RareProfile(Search):
     @property
     def is_plain_row(self) -> bool:
         """Whether one record is removed or added, in equal steps."""
-        return len(self.rows) == 1 and self.rows[0][3:] == (1, False)
+        return len(self.rows) == 1 and self.rows[0].is_plain
 
     def with_line(self, line: ContourProfile, work: int) -> Profile:
         """Both, the line with so much ``work``. Proposes: which is asked first."""

@@ -29,6 +29,11 @@ class Row(NamedTuple):
     group: int = 1
     replaced: bool = False
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether one record is removed or added."""
+        return self.group == 1 and not self.replaced
+
 
 # --- error terms: looked up here when needed, so that a test can replace any single one -----------
 

@@ -16,7 +16,7 @@ from dpexact.accounting.engines.rare.inversion import Inversion
 from dpexact.accounting.engines.rare.law import Cells, Rule, SampledLaw, crossed
 from dpexact.accounting.engines.rare.likelihood import Likelihood
 from dpexact.accounting.engines.rare.picture import Question
-from dpexact.accounting.engines.rare.planning import cheapest
+from dpexact.accounting.engines.rare.planning import cheapest, planned
 from dpexact.accounting.engines.rare.powers import real_powers
 from dpexact.accounting.engines.rare.profile import RareProfile
 from dpexact.accounting.engines.rare.rows import Row, half_root_of_chi_square, total_variation
@@ -92,6 +92,8 @@ def test_densities_are_those_of_mixtures(group, replaced):
             z = mpc(x, 0.2)
             turned = acb(law.start + arb(x) * law.rate, arb(0.2) * law.rate).exp()
             loss, below = law.losses(turned)
+            beside = law.beside(arb(3), ratio, 0.2 * float(law.rate), 5.0)
+            assert holds(beside.log(), mp.re((-2 - 5j) * mp.log(v(z))))
             assert holds(below.imag, mp.arg(v(z)))
             assert holds((loss + below).real + law.stay.log(), mp.log(abs(p(z))))
         assert holds(sum(law.shares, arb(0)) * law.stay, mpf(1))
@@ -136,24 +138,65 @@ def test_the_line_and_its_decay(group, replaced):
                 assert abs(true) <= upper(cells.decayed(MIDDLE, 3.0, 30.0 * n, angle))
 
 
-@pytest.mark.parametrize("edges", [[-1.0, 1.5], [-2.0, 0.0, 3.0], [0.4, 0.5]])
+@pytest.mark.parametrize("edges", [[-1.0, 1.5], [-2.0, 0.0, 3.0], [0.4, 0.5], [-14.0, -12.0], FINE])
+@pytest.mark.parametrize("q", ["1/2", "999/1000"])
 @pytest.mark.parametrize(("group", "replaced"), KINDS)
-@pytest.mark.parametrize(("order", "u"), [(1.0, 0.0), (1.0, 6.0), (2.5, 25.0), (-4.0, 0.0)])
-def test_few_wide_cells_above_the_axis(edges, group, replaced, order, u):
+@pytest.mark.parametrize(("order", "u"), [(4.0, 0.0), (1.0, 6.0), (2.5, 25.0), (-4.0, 0.0)])
+def test_cells_above_the_axis(edges, q, group, replaced, order, u):
     with mp.workdps(30), balls.precision(BITS):
-        law = SampledLaw(real(1), real("1/2"), group, replaced)
-        window, theta = Window(20, 3.0), 0.6
-        f = integrand(law, window, mpc(order, u), ("1", "1/2"))
+        law, theta = SampledLaw(real(1), real(q), group, replaced), 0.6
+        window = Window(20, 3.0 * float(law.odds))
+        f = integrand(law, window, mpc(order, u), ("1", q))
         # the modulus is smooth: a rule is fine
-        true = mp.fsum(abs(f(mpc(j, theta * 10) / 10)) for j in range(-120, 120)) / 10
+        true = mp.fsum(abs(f(mpc(j, theta * 10) / 10)) for j in range(-160, 120)) / 10
         assert true <= upper(Cells(law, edges).decayed(window, order, u, theta))
+
+
+def test_a_wide_cell_in_which_a_group_both_rises_and_falls():
+    at = ("0.4", "0.9")
+    with mp.workdps(30), balls.precision(BITS):
+        law, window, theta, u = SampledLaw(*map(real, at), 2), Window(20, 1e4), 0.8, 10.0
+        ends = [float((arb(x).log() - law.start) / law.rate) for x in (20, 600)]
+        edges = [x for x in FINE if x < ends[0]] + ends + [x for x in FINE if x > ends[1]]
+        f = integrand(law, window, mpc(1, u), at)
+        true = mp.fsum(abs(f(mpc(j, 32 * 0.4 * theta) / 32)) for j in range(-320, 320)) / 32
+        assert true <= upper(Cells(law, edges).decayed(window, 1.0, u, theta))
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("order", [1.0, 6.0])
+@pytest.mark.parametrize(
+    ("group", "replaced", "at"),
+    [(3, False, ("1", "1/2")), (5, False, ("1/2", "1/50")), (1, True, ("1", "999/1000"))],
+)
+def test_nodes_left_out(group, replaced, at, order, side):
+    """On one side up to where the middle of the law is, none on the other."""
+    with mp.workdps(30), balls.precision(BITS):
+        law = SampledLaw(*map(real, at), group, replaced)
+        place = 30 if group > 1 else 40
+        ends = (place, 400) if side == "left" else (-400, place)
+        rule = Rule(0.0625, 0.3, 0.125, *ends)
+        window = Window(20, float(law.ratio(arb(place / 8))) / 4)
+        bound = upper(law.outside(window, arb(order), rule))
+        f = integrand(law, window, mpf(order), at)
+        nodes = range(-160, place) if side == "left" else range(place + 1, 160)
+        true = mp.fsum(abs(f(mpc(j, 0.5) / 8)) for j in nodes) / 8
+        assert true <= bound
+
+
+def test_of_a_replacement_nodes_of_small_orders_are_not_bounded():
+    with balls.precision(BITS):
+        law, rule = SampledLaw(real(1), real("1/50"), 1, True), Rule(0.08, 0.3, 0.02, -550, 500)
+        with pytest.raises(ValueError, match="not bounded"):
+            law.outside(MIDDLE, arb(-1), rule)
 
 
 @pytest.mark.parametrize("group", [1, 2, 5])
 def test_ceilings_of_groups(group):
     with balls.precision(BITS):
-        law, window, angle = SampledLaw(real(2), real("1/50"), group), Window(20, 0.5), arb("0.3")
-        for start in (0.1, 4.0, 30.0):
+        law, angle = SampledLaw(real(2), real("1/50"), group), arb("0.3")
+        for start, scale in ((1e-3, 2e-4), (0.1, 0.5), (4.0, 0.5), (30.0, 0.5)):
+            window = Window(20, scale)
             bound = law.ceiling(window, arb(5), angle, arb(start))
             for more in (1, 1.5, 2, 3, 5):
                 ratio = start * more
@@ -176,6 +219,9 @@ def test_chords_of_what_rises_and_of_what_falls():
             return abs(a) * mp.exp(-u * mp.arg(a))
 
         excess = crossed(low, high, first, last)
+        # both may be next to their chords, whose product exceeds its own by that in the middle
+        middle = (low + high) * (first + last) / 4 - (low * first + high * last) / 2
+        assert abs(middle / excess - 1) < 1e-20
         missed = False
         for share in (0.1, 0.2, 0.3, 0.5, 0.8):
             x = ends[0] + share * (ends[1] - ends[0])
@@ -314,3 +360,13 @@ def test_losses_below_zero_need_a_bound_however_long_the_period():
         line = Inversion(rows, plan)
         with pytest.raises(ValueError, match="below the gap"):
             line.delta(balls.ball(real("0.5")))
+
+
+@pytest.mark.parametrize("kind", [(1, True), (2, False)])
+def test_powers_of_lambda_are_refused(kind):
+    rows = (Row(real("0.1"), real("1e-3"), 5, *kind),)
+    ask = RareProfile(rows, False).question(150.0)
+    plan = planned(ask, math.log(1e-15), 60, 0.25, with_near=True, by_powers=True)
+    assert plan.tiny is not None
+    with balls.precision(plan.bits), pytest.raises(ValueError, match="one record"):
+        Inversion(rows, plan)
