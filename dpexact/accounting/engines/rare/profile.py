@@ -99,6 +99,8 @@ class RareProfile(Search):
 
     def is_below(self, epsilon: Real, level: Real) -> bool:
         """Whether next to free bounds prove that delta of adding is at most ``level``."""
+        if any(row.replaced for row in self.rows):
+            return False
         with precision(_TRIVIAL):
             if ball(epsilon) >= largest_added(self.rows):
                 return True

@@ -370,3 +370,11 @@ def test_powers_of_lambda_are_refused(kind):
     assert plan.tiny is not None
     with balls.precision(plan.bits), pytest.raises(ValueError, match="one record"):
         Inversion(rows, plan)
+
+
+def test_no_level_is_proved_of_a_replacement():
+    """The bounds are those of adding, whose losses have a largest."""
+    profile = RareProfile((Row(real(1), real("1e-3"), 5, replaced=True),), False)
+    least = profile.delta(real("1/2"), 3).lower
+    assert least > 0
+    assert not profile.is_below(real("1/2"), reals.rational(Fraction(least)))
