@@ -60,7 +60,7 @@ class LatticeComposition(TangentProfile):
         self.largest: Real | None = self._largest()
         self.lost_bits = 4 + max(0, -math.floor(balls.approximate_log(self.unit) / math.log(2)))
         self._extent: float = sum(s.extent for s in parts)
-        self._bulk = 0.0
+        self._bulk = -math.inf
         self._laws: dict[int, Run] = {}
         self._circles: dict[tuple[Fraction, int], Circle] = {}
 
