@@ -1,4 +1,4 @@
-r"""Finite losses beside what any engine answers for: an average over outcomes.
+r"""Few losses beside what any engine answers for: an average over outcomes.
 
 The losses are independent: with ``p_l`` the mass of a loss ``l`` and ``D`` the profile of the rest
 at any real argument,
@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeAlias
 
 from flint import arb
 
@@ -23,9 +23,12 @@ from dpexact import balls
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.engines.contour.planning import guarded
 from dpexact.accounting.engines.contour.profile import ContourProfile
+from dpexact.accounting.engines.few_atoms import FewAtoms
 from dpexact.accounting.engines.laplace.split import Law
 from dpexact.accounting.engines.lattice_law import few_outcomes, parted
+from dpexact.accounting.engines.lattice_product import LatticeComposition
 from dpexact.accounting.inverted import ONE, ZERO, invert
+from dpexact.accounting.pairs.lattice import commensurate
 from dpexact.accounting.profile import FirstToReach, InfiniteLoss, Profile
 from dpexact.accounting.reflection import OPPOSITE
 from dpexact.arguments import Direction
@@ -43,16 +46,23 @@ _NEAR, _FIRST, _STRIDE, _STEPS = 6, 8, Fraction(1, 10**5), 40
 _LN2, _LN10 = math.log(2), math.log(10)
 #: Most steps, and most combinations of outcomes over which they are averaged.
 _FEW_STEPS, _FEW_OUTCOMES = 30, 64
+#: So many standard deviations of a law on a lattice matter, about.
+_DEVIATIONS: Final = 20
 #: Work of a line that is asked first: a second or two.
 _LINE_WORK: Final = 40_000_000
 _SHORT: Final = "what runs beside the outcomes has too few digits"
 
 
+#: What answers for one direction, with a line for bounds.
+_Side: TypeAlias = tuple[Profile, ContourProfile]
+
+
 @dataclass(frozen=True)
 class _Term:
-    """``weight`` times delta of a profile at a point."""
+    """``weight`` times delta of a profile at a point, at most that of its line's bound."""
 
     profile: Profile
+    line: ContourProfile
     at: Fraction
     weight: arb
 
@@ -60,20 +70,24 @@ class _Term:
         found = self.profile.delta(rational(self.at), digits)
         return self.weight * ball(Fraction(found.lower)).union(ball(Fraction(found.upper)))
 
+    def below(self) -> arb:
+        """Between 0 and Chernoff's bound, which is cheap where delta is far below what matters."""
+        most = self.line.chernoff_delta(rational(self.at)).upper
+        return self.weight * arb(0).union(ball(Fraction(most)))
+
 
 class Averaged(Profile):
     """``law``, and beside it what ``toward`` answers for; ``back`` answers for its reverse.
 
-    ``line``, of all of it, proposes where to search.
+    Each has a line, for bounds. ``line``, of all of it, proposes where to search.
     """
 
     def __init__(
-        self, law: Law, infinite: InfiniteLoss, toward: Profile, back: Profile, line: ContourProfile
+        self, law: Law, infinite: InfiniteLoss, toward: _Side, back: _Side, line: ContourProfile
     ) -> None:
         self.law, self.toward, self.back, self.line = law, toward, back, line
         self.infinite: InfiniteLoss = infinite
-        self._bounds: dict[tuple[Profile, Real], Fraction] = {}
-        self.method: str = f"average over outcomes: {toward.method}"
+        self.method: str = f"average over outcomes: {toward[0].method}"
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
         most = Enclosure(ZERO, ONE, self.method)
@@ -88,7 +102,7 @@ class Averaged(Profile):
         lost = math.ceil(max(0.0, min(-2 * log, _LARGEST_LOG)) / _LN2)
         with balls.precision(balls.bits_for(digits) + _MORE_BITS + lost):
             sure, terms = self._terms(ball(epsilon))
-            values = [term.weight * arb(0).union(self._bound(term)) for term in terms]
+            values = [term.below() for term in terms]
             known = [0] * len(terms)
             for _ in range(_PASSES):
                 most = sum(values, sure).abs_upper()
@@ -106,17 +120,6 @@ class Averaged(Profile):
         # proposes: whether a reason is given
         return found if found.digits >= digits else found.short(_SHORT)
 
-    def _bound(self, term: _Term) -> arb:
-        """Delta falls: what it is at a round point below, which neighbours share."""
-        # proposes: the point
-        mantissa, exponent = math.frexp(balls.approximate(term.at))
-        below = Fraction(math.ldexp(math.floor(8 * mantissa), exponent - 3))
-        at = rational(min(below, term.at))
-        key = term.profile, at
-        if key not in self._bounds:
-            self._bounds[key] = Fraction(term.profile.delta(at, _GLANCE).upper)
-        return ball(self._bounds[key])
-
     def _terms(self, epsilon: arb) -> tuple[arb, list[_Term]]:
         """What needs no profile, and the rest of the sum."""
         sure, terms = self.law.dropped() * balls.UNIT, []
@@ -125,10 +128,10 @@ class Averaged(Profile):
             sure += mass * arb(0, (epsilon - loss - ball(point)).abs_upper())
             # proposes: which direction is asked; both formulas hold at every point
             if point >= 0:
-                terms.append(_Term(self.toward, point, mass))
+                terms.append(_Term(*self.toward, point, mass))
             else:
                 sure -= mass * ball(point).expm1()
-                terms.append(_Term(self.back, -point, mass * ball(point).exp()))
+                terms.append(_Term(*self.back, -point, mass * ball(point).exp()))
         return sure, terms
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
@@ -182,12 +185,26 @@ class Averaged(Profile):
             for loss, mass in self.law.losses():
                 if target < mass:
                     level = rational(balls.midpoint(target / mass))
-                    alone = Fraction(self.toward.epsilon(level, _NEAR).lower)
+                    alone = Fraction(self.toward[0].epsilon(level, _NEAR).lower)
                     best = max(best, balls.midpoint(loss) + alone)
         return best
 
     def largest_loss(self, digits: int) -> Enclosure:
         return self.line.largest_loss(digits)
+
+
+def few_law(c: Composition, direction: Direction) -> FewAtoms | LatticeComposition | None:
+    """Few combinations of outcomes, or noise on a lattice of which few points matter."""
+    if c.is_finite and all(pair.outcomes() for pair, _ in c.others):
+        few = few_outcomes(c, direction)
+        # proposes: what is left to others
+        return few if few.many <= _FEW_OUTCOMES else None
+    common = None if c.samples else commensurate(c.on_lattices())
+    if common is None:
+        return None
+    law = LatticeComposition(*common, c.infinite(add=False))
+    # proposes: likewise
+    return law if _DEVIATIONS * law.spread(0.0) <= _FEW_OUTCOMES else None
 
 
 def averaged(
@@ -208,14 +225,22 @@ def averaged(
     # proposes: likewise
     if finite.is_empty or not 0 < steps <= _FEW_STEPS or rest.infinite(add=False).masses:
         return None
-    law, line = few_outcomes(finite, direction), contour(c, direction)
+    law, line = few_law(finite, direction), contour(c, direction)
     # proposes: likewise
-    if line is None or law.many > _FEW_OUTCOMES:
+    if line is None or law is None:
         return None
-    toward, back = (answering(rest, way) for way in (direction, OPPOSITE[direction]))
-    average = Averaged(law, law.infinite, toward, back, line)
+
+    def side(way: Direction) -> _Side:
+        below = contour(rest, way)
+        assert below is not None
+        return answering(rest, way), below
+
+    average = Averaged(law, law.infinite, side(direction), side(OPPOSITE[direction]), line)
     # proposes: which is asked first; all enclose. Of steps that differ there are but lines, too
     if len(rest.samples) > 1 or rest.noises or rest.laplace:
         return FirstToReach(line, average)
+    # proposes: likewise; beside discrete noise a line that ends without digits takes long
+    if isinstance(law, LatticeComposition):
+        return FirstToReach(average, line)
     # proposes: likewise
     return FirstToReach(line.varied(_LINE_WORK, patient=False), average, line)

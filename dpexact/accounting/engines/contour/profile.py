@@ -177,7 +177,7 @@ class ContourProfile(Profile):
                 else:  # nothing was gained: ask for much more at once
                     margin += margin + digits + 1
             else:
-                best = best.meet(self._chernoff_delta(epsilon))
+                best = best.meet(self.chernoff_delta(epsilon))
         except TooExpensive as cause:
             reason = str(cause)
             if self.patient:
@@ -200,7 +200,7 @@ class ContourProfile(Profile):
         # proposes: orders; moments of large ones may be out of reach, of the work or of floats
         for part in _SMALLER:
             with suppress(ArithmeticError, ValueError):
-                best = best.meet(self._chernoff_delta(epsilon, part * order))
+                best = best.meet(self.chernoff_delta(epsilon, part * order))
         with suppress(ArithmeticError, ValueError):
             plan = affordable(self.product, query, digits, self._worth(best))
             best = best.meet(self.on_line(plan, epsilon))
@@ -329,7 +329,7 @@ class ContourProfile(Profile):
             bound = balls.to_enclosure(apart).upper if apart.is_finite() else _ONE
         return Enclosure(_ZERO, min(bound, _ONE), "total variation bound")
 
-    def _chernoff_delta(
+    def chernoff_delta(
         self, epsilon: Real, order: float | None = None, accuracy: float = _COARSE_ACCURACY
     ) -> Enclosure:
         """Zero below, and above ``P(Z = inf) + K(b) M(b) e^{-b eps}``, best or not."""
@@ -357,7 +357,7 @@ class ContourProfile(Profile):
             return self.is_below_reversed(epsilon, level)
         with suppress(ArithmeticError, ValueError):
             order = self.product.shared(order, at, self.repeat)
-            return balls.at_most(self._chernoff_delta(epsilon, order, _GLANCE), level)
+            return balls.at_most(self.chernoff_delta(epsilon, order, _GLANCE), level)
         return False
 
     def is_below_reversed(self, epsilon: Real, level: Real) -> bool:
