@@ -94,10 +94,13 @@ class Allocation(Pair):
     def moment(self, c: float | Real, accuracy: float) -> arb:
         """A Mellin transform along the positive axis; of little noise bounds by one step alone."""
         least = loud.LOUDEST if self.add else loud.LEAST_RATE
+        near, coarse = approximate(c), accuracy <= loud.COARSE
         # proposes: which way; both enclose
-        coarse = accuracy <= loud.COARSE
+        bounded = coarse and self._little >= least
+        # proposes: likewise; the bound of what is added is close where there is much noise
+        bounded |= self.add and coarse and near * self._shape.a**2 / 2 < math.exp(3 - accuracy)
         # proposes: likewise
-        if not ((coarse and self._little >= least) or self._is_loud(approximate(c), 0.0, accuracy)):
+        if not (bounded or self._is_loud(near, 0.0, accuracy)):
             try:
                 return self._between(c, accuracy) if coarse else self._transformed(c, accuracy)
             except TooExpensive:
@@ -106,7 +109,7 @@ class Allocation(Pair):
                     raise
         exact = ball(c)
         if self.add:
-            return arb(0).union(loud.added(exact, self._square, self.t))
+            return arb(1 if exact >= 0 else 0).union(loud.added(exact, self._square, self.t))
         return loud.moment(exact, self._square, self.t)
 
     def _between(self, c: float | Real, accuracy: float) -> arb:

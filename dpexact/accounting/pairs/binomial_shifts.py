@@ -141,10 +141,10 @@ class EqualWaves:
         self.rate, self.first = rate, first
         self.still: arb = weights[0] if first == 0 else arb(0)
         self.largest: arb = last * rate
-        self._few, self._spread = few, (last - first) * rate
+        self._few, self.spread = few, (last - first) * rate
         self._steep: arb = (1 + rate * rate / 2).sqrt()
         self.strip: arb = 2 * quarter(self.largest) if few else REACHED / self._steep
-        self.rising: arb = quarter(self._spread) if few else self.strip
+        self.rising: arb = quarter(self.spread) if few else self.strip
         half = rate * rate / 2
         self._terms = arb_poly([w * (-j * j * half).exp() for j, w in enumerate(weights, first)])
         self._slopes = self._terms.derivative()
@@ -162,7 +162,7 @@ class EqualWaves:
     def cosine(self, height: arb) -> arb:
         """``sqrt(1 - u^2)`` with ``u = height sqrt(1 + rate^2 / 2)``, or as of any shifts."""
         if self._few:
-            return (self._spread * height / 2).cos()
+            return (self.spread * height / 2).cos()
         return (1 - (height * self._steep) ** 2).sqrt()
 
     def turned(self, height: arb) -> Callable[[arb], acb]:

@@ -41,12 +41,12 @@ class Outline:
         self.rates, self.logs, self.step = rates, logs, step
         # proposes: whether any shift is planned for
         self.moves: bool = rates != (0.0,)
-        self._spread = rates[-1] - rates[0]
+        self.spread: float = rates[-1] - rates[0]
         # proposes: whether most of the law is no shift
         self.is_still: bool = rates[0] == 0 and logs[0] > -math.log(2)
         #: About the strip of the waves, and up to what height they rise.
         self.strip: float = math.pi / max(rates[-1], 1 / _LARGE)
-        self.rising: float = math.pi / (2 * max(self._spread, 1 / _LARGE))
+        self.rising: float = math.pi / (2 * max(self.spread, 1 / _LARGE))
         self._steep = math.sqrt(1 + (0.0 if step is None else step) ** 2 / 2)
         # proposes: which strip; both are proved
         self.is_few: bool = step is None or self.strip > REACHED / self._steep
@@ -58,7 +58,7 @@ class Outline:
         import numpy as np
 
         if self.is_few:
-            return np.cos(self._spread * height / 2)
+            return np.cos(self.spread * height / 2)
         return np.sqrt(1 - np.square(height * self._steep))
 
 
@@ -83,9 +83,10 @@ class Side(Protocol):
 class Wave(Protocol):
     """A sum of waves ``w_j exp(rate_j z - rate_j^2 / 2)``, in balls."""
 
-    #: The weight of no shift, and the largest shift.
+    #: The weight of no shift, the largest shift, and that less the smallest.
     still: arb
     largest: arb
+    spread: arb
     #: The half width of a strip without zeros, in which angles are at least 0 above the axis, and
     #: up to what height they increase with it.
     strip: arb

@@ -409,6 +409,17 @@ def test_bounds_of_little_noise_hold_the_transform(noise, t, c):
         assert pair._transformed(c / 7 - 1, 20.0) <= bound * (1 + arb(1e-6))
 
 
+@pytest.mark.parametrize("c", [0.25, 3.0, 40.0])
+def test_bounds_of_much_noise_are_close_and_no_work(c, monkeypatch):
+    pair = Allocation(real(60), 5, add=True)
+    with precision(120):
+        true = pair._transformed(c, 20.0)
+        monkeypatch.setattr(Allocation, "_transformed", None)
+        found = pair.moment(c, 3.5)
+        assert 0.999 < found.lower() <= true.lower()
+        assert true.upper() < found.upper() < true.upper() * 1.01
+
+
 def test_two_steps_alike_are_within_the_error():
     """``E |(1 + R)^s - 1| Y'^c`` of two steps, by quadrature, and not far below the bound."""
     a, c = 3, mpmath.mpf("0.6")

@@ -253,8 +253,6 @@ def _height(
         low, high = high, 2 * high
         if low > most * step:
             return low  # more than can be paid for
-        if high > 1e12:
-            raise TooExpensive("the moments decay too slowly")
     for _ in range(5):
         middle = (low + high) / 2
         low, high = (middle, high) if missing(middle) else (low, middle)

@@ -23,14 +23,15 @@ from dpexact.kept import cached_property
 _OCTAVE: Final = 8
 #: Orders tried are powers of this ratio, refined by a parabola.
 RATIO: Final = 2.0 ** (1 / _OCTAVE)
-#: So many at once, of which every eighth is no interpolation; and the first from order 1 on.
+#: So many at once, of which every eighth is no interpolation; and the first from order 1 on. The
+#: last serves losses as small as ``2^-80``.
 _BLOCK: Final = 16
 _STRIDE: Final = 8
-_BLOCKS: Final = 20
+_BLOCKS: Final = 50
 _FIRST: Final = 10
 _NONE: Final = (_BLOCKS, 0)
 #: The orders tried, and the one after them.
-TRIED: Final = RATIO ** np.arange(-_BLOCKS // 2 * _BLOCK, _BLOCKS // 2 * _BLOCK + 1)
+TRIED: Final = RATIO ** np.arange(-_FIRST * _BLOCK, (_BLOCKS - _FIRST) * _BLOCK + 1)
 _SPAN: Final = _STRIDE * math.log(RATIO)
 #: About how many factors are looked at to place a line, and how many times as much as the least
 #: those lose that one stands for: few that lose far more decay unlike them.
@@ -39,7 +40,8 @@ _HUGE: Final = 1e150
 #: By how much, as a power of e, the second derivative at two of them, and between, may differ.
 _SMOOTH: Final = 1.5
 _TRUST = 10.0
-_HIGHEST: Final = float(TRIED[-2])
+#: The order beyond all losses, that of losses below 1 over the largest.
+_HIGHEST: Final = 2.0**20
 #: By how much of itself a level beyond all losses is above the largest.
 _CLEARLY: Final = 1e-9
 #: An order times the deviation of the loss that it tilts, and that half of it tilts.
@@ -225,7 +227,8 @@ class Product:
         """
         beyond = epsilon - repeat * self._largest
         if beyond > _CLEARLY * epsilon:
-            return _HIGHEST, -_HIGHEST * beyond
+            highest = min(_HIGHEST / (min(1.0, repeat * self._largest) or 1.0), float(TRIED[-2]))
+            return highest, -highest * beyond
         b, least = self._least(epsilon, repeat, _LOG_CHERNOFF_CONSTANT)
         return b, least.value
 

@@ -180,7 +180,7 @@ class ContourProfile(Profile):
                 best = best.meet(self.chernoff_delta(epsilon))
         except TooExpensive as cause:
             reason = str(cause)
-            if self.patient:
+            if self.patient and not (spent and best.lower > 0):  # after a line no bound tells more
                 best = self._affordable(epsilon, digits, best)
         return best if best.digits >= digits else best.short(reason)
 

@@ -42,6 +42,8 @@ SMALL_SHIFT_FRACTIONS = np.geomspace(1e-13, 5e-4, 40)
 _PLACES = np.arange(-12, 12, 1 / 16)
 _RIGHT_ANGLE = 0.99 * math.pi / 2
 _SHARE = 0.7
+#: Where a power times a squared spread is less, waves to that power bend less than a normal law.
+_SLIGHT = 3.9
 _FAINT = 1e-6
 """Logarithms of sums below this are those of what the terms add to 1."""
 
@@ -180,14 +182,15 @@ class Shape:
         A small ``B`` to a positive power moves it to the left by at most so much; to the right it
         ends a little above the root of ``x = pull(x)``.
         """
+        rising = None if (c + 1) * self.up.spread**2 < _SLIGHT else (c + 1) * self.up.rates[-1]
 
         def pull(x: float) -> float:
-            """Upper bound on ``d log F/dx + x`` at and beyond ``x``."""
-            pull = (c + 1) * self.up.rates[-1]
+            """Upper bound on ``d log F/dx + x`` at ``x``, which falls against ``x`` beyond."""
+            pull = (c + 1) * mean_rate(self.up, x) if rising is None else rising
             return pull + c * mean_rate(self.down, -x) if self.down.moves else pull
 
-        high = pull(0.0)
-        low = 0.0 if self.down.moves else high
+        high = (c + 1) * self.up.rates[-1] + c * mean_rate(self.down, 0.0)
+        low = high if rising == high else 0.0
         while high - low > 0.1 + 0.01 * high:
             middle = (low + high) / 2
             low, high = (middle, high) if pull(middle) > middle else (low, middle)

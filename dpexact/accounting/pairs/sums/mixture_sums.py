@@ -129,7 +129,9 @@ class Integrand:
         """Bound on the sum of ``|f| sqrt(2 pi)`` over the nodes that the rule leaves out [5]."""
         spacing, shift = arb(rule.spacing), arb(rule.shift)
         left, right = rule.first * spacing, rule.last * spacing
-        pull = (self.c + 1) * self.up.largest
+        # of a small power the slope at the end holds beyond it
+        is_slight = (self.c + 1) * self.up.spread * self.up.spread <= 4
+        pull = (self.c + 1) * (self.up.slope(right) if is_slight else self.up.largest)
         pull += self.power * self.down.slope(-right)
         rise, slope = -left, right - pull
         rise -= (self.power - self.c) * self.down.largest

@@ -112,6 +112,8 @@ CUTS = {
     "left of a mixture": (20, 1e-6, 0, 0, 0, -30, 200, 0.1),
     "right of a mixture": (20, 1e-6, 0, 0, 0, -200, 30, 0.1),
     "pull of the numerator": (0.5, 1, 0, 3, 0, -200, 240, 0.05),
+    "pull of a slight numerator": (100, 0.01, 0, 1000, 0, -100, 100, 0.05),
+    "where it bends most": (10, 0.25, 0, 399, 0, -100, 900, 0.05),
     "pull of the denominator": (10, 0, 0.5, 60, 0, -400, 600, 0.0125),
     "rise at negative orders": (0.125, 0, 1, -0.9, 0, -1100, 2000, 0.0078125),
     "line above the axis": (20, 1e-6, 0, 0, 3, -300, 300, 0.01),

@@ -33,6 +33,18 @@ def best(ask, *arguments):
         return failure.best
 
 
+@pytest.mark.parametrize("make", [remove, add])
+@pytest.mark.parametrize("sigma", ["1e5", "1e9", "1e17"])
+def test_tiny_losses_are_no_more_work(make, sigma):
+    """Nodes are as far apart as the losses are small; all of it is about Gaussian."""
+    none = InfiniteLoss()
+    line = ContourProfile([(make(real(sigma), real("1/100")), 10)], none, 30_000)
+    found = line.delta(rational(0), 12)
+    limit = math.sqrt(10 / (2 * math.pi)) / 100 / float(sigma)
+    assert found.digits >= 12
+    assert float(found.lower) == pytest.approx(limit, rel=1e-4)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("steps", [2, 5, 10, 30])

@@ -140,11 +140,18 @@ def test_the_largest_strips_inside_the_domain():
 def test_rules_cut_inside_the_bulk():
     f = integrand("1", "1/10", "0", 1.0)
     with balls.precision(BITS):
-        for first, last in [(0, 80), (-80, 4), (-80, -4), (4, 80)]:
+        for first, last in [(0, 80), (-80, 0), (-80, -4), (4, 80)]:
             with pytest.raises(TooExpensive, match="inside the bulk"):
                 positive_sum(f, Rule(0.0, 3.0, 0.25, first, last, 80, 0.0), 0.0)
         with pytest.raises(TooExpensive, match="too coarse"):
             real_moment(f, Rule(0.0, 3.0, 9.0, -9, 9, 19, 0.0))
+
+
+def test_a_peak_farther_right_is_inside_the_bulk():
+    """The slope at the end holds beyond it only where waves bend less than the normal law."""
+    f = integrand("1", "1e-6", "0", 19.0)
+    with balls.precision(BITS), pytest.raises(TooExpensive, match="inside the bulk"):
+        positive_sum(f, Rule(0.0, 3.0, 0.25, -80, 16, 97, 0.0), 0.0)
 
 
 def test_orders_below_minus_one_half_push_to_the_left():
