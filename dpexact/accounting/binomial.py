@@ -24,8 +24,9 @@ from flint import acb, arb
 
 from dpexact import balls
 
-#: Terms that are fewer work than a tail anew.
+#: Terms that are fewer work than a tail anew, and bits that they may lose.
 _NEAR: Final = 300
+_SPARE: Final = 8
 
 
 def binomial_tail(count: int, m: int, success: arb, failure: arb) -> arb:
@@ -60,7 +61,7 @@ class _Tail(NamedTuple):
 
 
 class BinomialTails:
-    r"""Tails one after another, those near the last ones by what is to be added to it.
+    r"""Tails one after another, those near the last ones by what is to be added or subtracted.
 
     With ``a``, ``b`` the chances of success and failure, and ``p(n, m) = Pr[Bin(n) = m]``,
 
@@ -75,7 +76,7 @@ class BinomialTails:
         self._first: _Tail | None = None
 
     def at(self, count: int, places: Sequence[int]) -> list[arb]:
-        """``Pr[Bin(count) >= m]`` at places that do not rise."""
+        """``Pr[Bin(count) >= m]`` at places, which best do not rise: differences lose digits."""
         found, last = [], self._first
         for m in places:
             # proposes: nothing; these are whole numbers
@@ -94,8 +95,12 @@ class BinomialTails:
         if last is not None:
             fewer = last.trials - count
             lower = last.m - m - max(fewer, 0)
-            if lower >= 0 and lower + abs(fewer) <= _NEAR:
-                return self._moved(last, fewer, lower)
+            if (lower >= 0 or not fewer) and abs(lower) + abs(fewer) <= _NEAR:
+                found = self._moved(last, fewer, lower)
+                least = balls.current() - count.bit_length() - _SPARE
+                # proposes: likewise
+                if found.tail.rel_accuracy_bits() >= least:
+                    return found
         law = self._success, self._failure
         return _Tail(count, m, binomial_tail(count, m, *law), binomial_mass(count, m, *law))
 
@@ -111,6 +116,9 @@ class BinomialTails:
         for _ in range(lower):
             mass = mass * m * self._odds / (n - m + 1)
             m, tail = m - 1, tail + mass
+        for _ in range(-lower):
+            tail -= mass
+            m, mass = m + 1, mass * (n - m) / ((m + 1) * self._odds)
         return _Tail(n, m, tail, mass)
 
 

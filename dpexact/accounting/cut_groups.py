@@ -251,7 +251,8 @@ class CutGroups(Profile):
         with np.errstate(all="ignore"), suppress(TooExpensive, ArithmeticError, ValueError):
             product = Product(self._cut(_START)[0].composition.everything(self.direction))
             logs = anchored([near[at] for at in order], lambda e: product.saddle(e, 1)[1])
-        known = zip(order, (min(log, 0.0) for log in logs), strict=False)
+        beside = approximate_log(self.infinite.mass)  # of which no digits are lost
+        known = zip(order, (max(min(log, 0.0), beside) for log in logs), strict=False)
         return dict.fromkeys(order, _START) | dict(known)
 
 

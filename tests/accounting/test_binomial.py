@@ -168,14 +168,18 @@ def test_each_part_of_the_error_of_a_circle(
     st.lists(st.tuples(st.integers(1, 60), st.lists(st.integers(-2, 62), min_size=1))),
     st.fractions(min_value=Fraction(1, 1000), max_value=Fraction(999, 1000), max_denominator=1000),
     st.sampled_from([0, 5, 1000]),
+    st.booleans(),
 )
-def test_tails_one_after_another(rows: list[tuple[int, list[int]]], p: Fraction, near: int) -> None:
-    """Rows of more trials and of fewer, each from the last one or anew."""
+def test_tails_one_after_another(
+    rows: list[tuple[int, list[int]]], p: Fraction, near: int, falling: bool
+) -> None:
+    """Rows of more trials and of fewer, up and down, each from the last one or anew."""
     with pytest.MonkeyPatch.context() as patch, balls.precision(128):
         patch.setattr(binomial, "_NEAR", near)
         tails = BinomialTails(balls.ball(p), balls.ball(1 - p))
         for count, places in rows:
-            places.sort(reverse=True)
+            if falling:
+                places.sort(reverse=True)
             for m, found in zip(places, tails.at(count, places), strict=True):
                 assert balls.to_enclosure(found).digits >= 25
                 assert exact_tail(count, max(m, 0), p) in balls.to_enclosure(found)

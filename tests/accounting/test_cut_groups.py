@@ -243,6 +243,19 @@ def test_many_points_share_cuts_and_their_lines(monkeypatch, way):
         assert found[k].overlaps(dpexact.epsilon(mechanism, targets[k], 9, way))
 
 
+def test_far_points_beside_infinite_loss_share_one_line(monkeypatch):
+    """There delta is hardly more than the mass of that: no digits of what else there is matter."""
+    lines, once = [], ContourProfile.line
+    monkeypatch.setattr(ContourProfile, "line", lambda *a: lines.append(a) or once(*a))
+    text = "group(poisson(gaussian(1), 1/100)^100, 3) * approx_dp(1/10, 1/100000)"
+    points = [f"{k}/40" for k in range(40, 360, 9)]
+    found = dpexact.delta(text, points, 8, "add")
+    assert len(lines) < 4
+    for k in (0, 11, 23, 35):
+        assert found[k].digits >= 8
+        assert found[k].overlaps(dpexact.delta(text, points[k], 12, "add"))
+
+
 def test_answers_are_as_wide_as_the_errors_of_their_cuts(monkeypatch):
     mechanism, above, below = text(3, "1/20", 2, 20), Fraction(1, 10**3), Fraction(1, 10**4)
     delta, epsilon = dpexact.delta(mechanism, 1, 9), dpexact.epsilon(mechanism, "1/100", 9)

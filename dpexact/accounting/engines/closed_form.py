@@ -19,7 +19,7 @@ from typing import Final
 from flint import arb, fmpz
 
 from dpexact import balls
-from dpexact.accounting.binomial import binomial_tail
+from dpexact.accounting.binomial import BinomialTails
 from dpexact.accounting.engines.tangents import Tangent, TangentProfile, exact_responses, threshold
 from dpexact.accounting.inverted import BallProfile, enclose_largest
 from dpexact.accounting.pairs.pair import Pair
@@ -171,6 +171,7 @@ class OptimalComposition(TangentProfile):
         self.infinite = self.beside = infinite
         self.largest: Real = eps * count
         self.lost_bits = count.bit_length()
+        self._laws: dict[int, tuple[BinomialTails, BinomialTails]] = {}
         self._tails: dict[tuple[int, int], tuple[arb, arb]] = {}
 
     def tangent(self, epsilon: arb) -> Tangent:
@@ -178,12 +179,11 @@ class OptimalComposition(TangentProfile):
         m, doubt = threshold((epsilon / eps + self.count) / 2, 2 * eps, self.count)
         key = m, balls.current()
         if key not in self._tails:
-            decay = (-eps).exp()
-            low, high = decay / (1 + decay), 1 / (1 + decay)
-            self._tails[key] = (
-                binomial_tail(self.count, m, high, low),
-                binomial_tail(self.count, m, low, high),
-            )
+            if key[1] not in self._laws:
+                low, high = 1 / (1 + eps.exp()), 1 / (1 + (-eps).exp())
+                self._laws[key[1]] = BinomialTails(high, low), BinomialTails(low, high)
+            p, q = (law.at(self.count, [m])[0] for law in self._laws[key[1]])
+            self._tails[key] = p, q
         p, q = self._tails[key]
         return Tangent(p, q, p * doubt)
 

@@ -270,7 +270,8 @@ class _Split:
         self.tilted = [moment, *(weights[i] for i in others)]
         self.loss, self.grown = (mass_p / mass_q).log(), moment / mass_p
         high, low = pairs[main[0]], pairs[main[-1]]
-        self._shares = (high[0] / mass_p, low[0] / mass_p), (high[1] / mass_q, low[1] / mass_q)
+        shares = (high[0] / mass_p, low[0] / mass_p), (high[1] / mass_q, low[1] / mass_q)
+        self._sides = [BinomialTails(*side) for side in shares]
 
     def tangent(self, types: Sequence[_Type], epsilon: arb) -> Tangent:
         """The best tests of the number of the more revealing outcome, among the steps left."""
@@ -287,7 +288,6 @@ class _Split:
         for t in types:
             m, unclear = threshold((epsilon - t.least) / self.apart, self.apart, t.left)
             rows[t.left].append((m, unclear, t))
-        tails = [BinomialTails(*shares) for shares in self._shares]
         for row in rows.values():
             row.sort(key=itemgetter(0), reverse=True)
         order = sorted(rows)
@@ -297,7 +297,7 @@ class _Split:
         for left in order:
             row = rows[left]
             places = [m for m, _, _ in row]
-            both = (side.at(left, places) for side in tails)
+            both = (side.at(left, places) for side in self._sides)
             for (_, unclear, t), tail, other in zip(row, *both, strict=True):
                 p, q = p + t.p * tail, q + t.q * other
                 doubt += t.p * tail * unclear

@@ -22,7 +22,7 @@ from oracles import (
 )
 
 from dpexact import balls, delta, epsilon
-from dpexact.accounting import inverted
+from dpexact.accounting import binomial, inverted
 from dpexact.accounting.engines import closed_form
 from dpexact.accounting.engines.closed_form import (
     GaussianMixedWithResponse,
@@ -432,3 +432,16 @@ def test_many_targets_take_few_values_each(
     assert found[60].upper == epsilon(mechanism, 0, 9, "remove").upper
     for k in (3, 40, 59):
         assert found[k].overlaps(epsilon(mechanism, targets[k], 10, "remove"))
+
+
+def test_many_points_take_few_tails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All but a few follow from the last ones."""
+    asked = []
+    tail = binomial.binomial_tail
+    monkeypatch.setattr(binomial, "binomial_tail", lambda *at: asked.append(at) or tail(*at))
+    points = [f"{k}/100" for k in range(1, 300, 3)]
+    found = delta("pure_dp(1/100)^5000", points, 8)
+    assert len(asked) < 30
+    for k in (0, 50, 99):
+        assert found[k].overlaps(delta(pure_dp("1/100") ** 5000, points[k], 20))
+        assert found[k].digits >= 8

@@ -45,6 +45,7 @@ _MANY: Final = 48
 #: So many targets are searched for each; of more the ends, and how far beyond them values lie.
 _ALONE: Final = 48
 _END: Final = 1e-4
+_LOST_BITS: Final = 256
 _LN10: Final = math.log(10)
 _ZERO, _ONE = Fraction(0), Fraction(1)
 
@@ -90,7 +91,10 @@ def shared_deltas(lines: Lines, epsilons: Sequence[Real], digits: int) -> dict[R
         saddles = anchored(
             [near[at] for at in asked], lambda e: lines.product.saddle(e, lines.repeat)[1]
         )
-        logs, margin = dict(zip(asked, saddles, strict=True)), 0.0
+        # of infinite losses, which nothing falls below, no digits are lost
+        beside = _log_lost(lines)
+        logs = {at: max(log, beside) for at, log in zip(asked, saddles, strict=True)}
+        margin = 0.0
         for before in range(_PASSES):
 
             def needed(_: Query, most: float = digits + margin) -> float:
@@ -321,6 +325,13 @@ def bracketed(
 
 
 # --- proposals ------------------------------------------------------------------------------------
+
+
+def _log_lost(lines: Lines) -> float:
+    """About the logarithm of the mass of infinite loss. Proposes: digits."""
+    with precision(_LOST_BITS):
+        lost = 1 - lines.product.mass(lines.repeat)
+        return float(lost.log().mid()) if lost > 0 else -math.inf
 
 
 def digits_of_delta(product: Product, query: Query, digits: float) -> float:
