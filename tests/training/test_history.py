@@ -202,7 +202,8 @@ def test_nothing_is_made_of_single_rows_of_a_long_table(monkeypatch, direction) 
     answer = epsilon(from_rows(rows), "1e-5", 6, direction)
     monkeypatch.setattr("dpexact.accounting.composition._sample", None)
     again = epsilon(from_rows(rows), "1e-5", 6, direction)
-    assert again.overlaps(answer) and again.digits >= 6
+    assert again.overlaps(answer)
+    assert again.digits >= 6
 
 
 def test_no_more_than_the_latest_texts_are_kept(monkeypatch) -> None:
