@@ -184,7 +184,8 @@ class Composition:
     @property
     def is_on_laplace(self) -> bool:
         """Whether some sample is of Laplace noise alone, but for what reveals everything."""
-        return any(x.inner.laplace_law is not None for x, _ in self.samples)
+        rows = isinstance(self.samples, Rows)
+        return not rows and any(x.inner.laplace_law is not None for x, _ in self.samples)
 
     def everything(self, direction: Direction) -> list[tuple[Pair, int]]:
         """All pairs, samples too, where each has moments."""
@@ -342,10 +343,9 @@ class Composition:
         return [(x, count) for x, count in self.others if isinstance(x, DiscreteGaussian)]
 
     def infinite(self, add: bool) -> InfiniteLoss:
-        """The mass of infinite loss; samples have none in direction ``add``."""
+        """The mass of infinite loss; samples have none in direction ``add``, nor rows in any."""
         apart = ((pair.revealed(), count) for pair, count in self.apart)
         masses = [*self.masses, *((mass, n) for mass, n in apart if mass.fraction != 0)]
-        # one Gaussian has none
         for sample, count in [] if add or isinstance(self.samples, Rows) else self.samples:
             inner = sample.inner.infinite(add=False)
             if inner.masses:

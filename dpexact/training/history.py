@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from decimal import ROUND_CEILING, ROUND_FLOOR
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Final, Generic, TypeVar
@@ -24,6 +25,8 @@ from dpexact.training.events import composed
 _T = TypeVar("_T")
 
 _EVERYTHING: Final = approx_dp(0, 1)
+#: So many texts are kept, as those of a million rows that all differ are much memory.
+_LATEST: Final = 1 << 16
 
 
 def from_rows(
@@ -71,13 +74,14 @@ def from_rows(
             raise InvalidInput(
                 f"{place(number)}: {quoted(row)} is not accepted; must be sigma, q, steps"
             ) from None
+    parts: Iterable[tuple[tuple[Real, Real], int]]
     if ordered:
-        parts = [(key, sum(n for _, n in same)) for key, same in groupby(runs, itemgetter(0))]
+        parts = ((key, sum(n for _, n in same)) for key, same in groupby(runs, itemgetter(0)))
     else:
         counts: dict[tuple[Real, Real], int] = {}
         for key, times in runs:
             counts[key] = counts.get(key, 0) + times
-        parts = list(counts.items())
+        parts = counts.items()
     table = [(*key, times) for key, times in parts if times]
     if not table:
         raise InvalidInput("history: it holds no step")
@@ -87,19 +91,13 @@ def from_rows(
 
 
 class _Known(Generic[_T]):
-    """What texts are read as, each once; whatever is no text is read as it comes."""
+    """What texts are read as, the latest ones once; whatever is no text is read as it comes."""
 
     def __init__(self, read: Callable[[RealLike], _T]) -> None:
-        self._read = read
-        self._known: dict[str, _T] = {}
+        self._read, self._known = read, lru_cache(_LATEST)(read)
 
     def __call__(self, value: RealLike) -> _T:
-        if type(value) is not str:
-            return self._read(value)
-        found = self._known.get(value)
-        if found is None:
-            found = self._known[value] = self._read(value)
-        return found
+        return self._known(value) if type(value) is str else self._read(value)
 
 
 def from_opacus_history(

@@ -195,6 +195,23 @@ def test_a_table_is_the_composition_of_its_rows() -> None:
     assert [one.meet(two).digits >= 6 for one, two in zip(found, other, strict=True)] == [True] * 3
 
 
+@pytest.mark.parametrize("direction", ["remove", "add", "both"])
+def test_nothing_is_made_of_single_rows_of_a_long_table(monkeypatch, direction) -> None:
+    """Of a million rows that is a gigabyte."""
+    rows = [(f"1.{i:03}", "0.01", 1) for i in range(300)]
+    answer = epsilon(from_rows(rows), "1e-5", 6, direction)
+    monkeypatch.setattr("dpexact.accounting.composition._sample", None)
+    again = epsilon(from_rows(rows), "1e-5", 6, direction)
+    assert again.overlaps(answer)
+    assert again.digits >= 6
+
+
+def test_no_more_than_the_latest_texts_are_kept(monkeypatch) -> None:
+    monkeypatch.setattr("dpexact.training.history._LATEST", 2)
+    rows = [(text, "0.5", 1) for text in ("1", "2", "3", "1", "2", "3")]
+    assert from_rows(rows) == from_rows([(x, "0.5", 2) for x in ("1", "2", "3")])
+
+
 @pytest.mark.parametrize("rows", [[("1", "1", 1), ("2", "0.5", 1)], [("0", "0.5", 1)] * 2])
 def test_rows_that_are_no_samples_of_noise_are_no_table(rows: list[tuple[str, str, int]]) -> None:
     assert not isinstance(from_rows(rows), Table)

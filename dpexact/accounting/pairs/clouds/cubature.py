@@ -17,7 +17,7 @@ from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -112,7 +112,8 @@ class Cloud:
         logs: Sequence[Floats] | None = None,
     ) -> None:
         self._whole, self._ends = points, [len(points)] if ends is None else ends
-        self._runs = [0, *accumulate(n for _, _, n in points)]
+        stretches = pairwise([0, *self._ends])
+        self._runs = [*accumulate(sum(n for *_, n in points[a:b]) for a, b in stretches)]
         self._place = len(self._ends) - 1
         self._columns = [x for x, _, _ in points], [y for _, y, _ in points]
         #: Proposes: about the logarithms.
@@ -199,7 +200,7 @@ class Cloud:
     @property
     def total(self) -> int:
         """How many there are, as counted."""
-        return self._runs[self._end]
+        return self._runs[self._place]
 
     @property
     def most(self) -> int:
