@@ -20,7 +20,7 @@ from typing import IO, Any, Final
 
 from dpexact.audits.claims import Claim, Contract
 from dpexact.audits.runs import Failure
-from dpexact.audits.verdicts import Finding
+from dpexact.audits.verdicts import Finding, follows
 from dpexact.comparison import GRADES, VERDICTS
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
@@ -136,6 +136,8 @@ class Journal(AbstractContextManager["Journal", None]):
                     self._answers[record["question"]] = _answer_of_json(record)
                 else:
                     finding = finding_of_json(record)
+                    if not follows(finding):
+                        raise ValueError("a verdict that its bounds do not give")
                     self._known[_key(finding.claim)].append(finding)
             except _NOT_A_RECORD as error:
                 if isinstance(error, InvalidInput) and number == 1:

@@ -160,6 +160,16 @@ def unjudged(claim: Claim, digits: int, reason: str) -> Finding:
     return Finding(claim, "undecided", _TRIVIAL[claim.quantity], None, digits, 0.0, reason)
 
 
+def follows(finding: Finding) -> bool:
+    """Whether the verdict is that of the bounds; of a finding that was read it need not be."""
+    claim, verdict = finding.claim, finding.verdict
+    if verdict == "undecided":
+        return True
+    found = _verdict(claim, _bounds(claim.claimed, finding.digits), finding.enclosure)
+    equal = found == "undecided" and verdict not in WRONG and _equals_truth(claim)
+    return equal or found == verdict
+
+
 def _narrowed(claim: Claim, digits: int, known: Enclosure, truths: Truths) -> tuple[Enclosure, str]:
     """``known`` narrowed by the accounting, and what kept it from the digits."""
     try:

@@ -195,6 +195,8 @@ def test_answers_are_kept(tmp_path):
         {"digits": math.nan},
         {"seconds": "x"},
         {"verdict": ["sound"]},
+        {"verdict": "sound"},
+        {"enclosure": ["3/1", "3/1", "m"]},
         {"claim": None},
         {"claim": {"mechanism": "gdp(1)"}},
         {"question": [], "claims": [], "failure": None},

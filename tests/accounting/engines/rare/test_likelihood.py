@@ -11,7 +11,9 @@ from mpmath import mp, mpc, mpf
 
 import dpexact
 from dpexact import balls, reals
+from dpexact.accounting.composition import Composition
 from dpexact.accounting.engines.contour.profile import ContourProfile
+from dpexact.accounting.engines.rare.asked import rare_profile
 from dpexact.accounting.engines.rare.inversion import Inversion
 from dpexact.accounting.engines.rare.law import Cells, Rule, SampledLaw, crossed
 from dpexact.accounting.engines.rare.likelihood import Likelihood
@@ -320,6 +322,16 @@ def test_few_rare_steps_are_answered_and_found_again(text, at):
     assert abs(again.lower / Fraction(at) - 1) < Fraction(1, 10**6)
 
 
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_what_a_text_says_is_asked(direction):
+    for text, kind in (("group(", (3, False)), ("replace(", (1, True))):
+        step = f"{text}poisson(gaussian(3/2), 1/1000){', 3' * (kind[0] == 3)})^4"
+        facing = Composition.of(dpexact.parse(step).steps().items()).facing(direction)
+        found = rare_profile(facing, direction)
+        assert found.rows == (Row(real("3/2"), real("1/1000"), 4, *kind),)
+        assert found.add is (direction == "add" and kind[0] == 3)
+
+
 @pytest.mark.parametrize(("group", "replaced"), KINDS)
 def test_bounds_of_delta_at_zero(group, replaced):
     ask = "1", "1/100", 3, group, replaced
@@ -328,6 +340,17 @@ def test_bounds_of_delta_at_zero(group, replaced):
         for bound in (total_variation(rows), half_root_of_chi_square(rows)):
             assert bound >= balls.ball(at_zero.lower)
             assert bound <= 5 * balls.ball(at_zero.upper)
+
+
+@pytest.mark.parametrize(("group", "replaced"), KINDS)
+def test_the_chi_square_of_a_group_is_its_integral(group, replaced):
+    """Of one replaced it is that of one removed, on both sides."""
+    p, _ = densities(1 if replaced else group, False)
+    square = mp.fsum(mp.npdf(x) * p(x) ** 2 for x in (mpf(i) / 20 for i in range(-320, 800))) / 20
+    with balls.precision(100):
+        bound = half_root_of_chi_square([Row(real(SIGMA), real(Q), 3, group, replaced)])
+        found = balls.to_enclosure(bound).to_mpmath(20)[0]
+    assert abs(found / ((1 + replaced) * mp.sqrt(square**3 - 1) / 2) - 1) < mpf(10) ** -10
 
 
 def test_of_one_step_the_bound_is_attained():

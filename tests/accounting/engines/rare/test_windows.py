@@ -63,6 +63,17 @@ def test_bounds_hold_above_the_axis(window, log, angle, power):
                 assert (one + ratio) ** mpf(power) * height <= top(bound) + mpf(10) ** -60
 
 
+@pytest.mark.parametrize(("one", "power"), [(0, 8), (1, 8), (3, 8), (3, 30)])
+@pytest.mark.parametrize("start", [0.001, 1.5])
+def test_a_ceiling_is_above_all_that_is_beyond_and_not_far_above(one, power, start):
+    window = Window(7, 0.1)
+    with mp.workdps(40), balls.precision(BITS):
+        logs = [mp.log(start) + mpf(i) / 20 for i in range(180)]
+        most = max((one + mp.exp(x)) ** power * true(window, x).real for x in logs)
+        bound = balls.to_enclosure(window.ceiling(arb(power), arb(0), arb(start), one))
+        assert most <= bound.to_mpmath(30)[1] <= 20 * most
+
+
 def test_no_window_bounds_steeper_powers_than_its_own():
     window = Window(20, 32.0, 0.125, 0.125)
     with balls.precision(BITS):
