@@ -98,7 +98,8 @@ class Allocation(Pair):
         # proposes: which way; both enclose
         bounded = coarse and self._little >= least
         # proposes: likewise; the bound of what is added is close where there is much noise
-        bounded |= self.add and coarse and near * self._shape.a**2 / 2 < math.exp(3 - accuracy)
+        near_one = 0 <= near * self._shape.a * self._shape.a / 2 < math.exp(3 - accuracy)
+        bounded |= self.add and coarse and near_one
         # proposes: likewise
         if not (bounded or self._is_loud(near, 0.0, accuracy)):
             try:

@@ -78,7 +78,12 @@ def added_bound(rows: Sequence[Row], epsilon: Real, log_level: float) -> Enclosu
 
 
 def short_moment(law: SampledLaw, order: arb) -> arb:
-    """At least ``J(-s)``: ``(1 + lambda)^-s <= 1 - s lambda + s (s + 1) lambda^2/2`` [7]."""
+    """At least ``J(-s)``: ``(1 + lambda)^-s <= 1 - s lambda + s (s + 1) lambda^2/2`` [7].
+
+    Of a group too, of which ``A >= 1 + lambda``.
+    """
+    if law.replaced:
+        raise ValueError("two terms are of a record added, not of one replaced")
     square = law.odds**2 * (law.rate * law.rate).exp()
     return 1 - order * law.odds + order * (order + 1) / 2 * square
 

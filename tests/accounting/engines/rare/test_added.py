@@ -54,6 +54,22 @@ def test_two_terms_are_above_a_moment_and_next_to_it(sigma, q, order):
         assert true < float(bound.mid()) < true + 0.1 * (1 - true)
 
 
+def test_two_terms_are_of_groups_too_but_not_of_a_record_replaced():
+    noise, odds = mp.mpf(1), mp.mpf("0.01") / mp.mpf("0.99")
+
+    def value(x):
+        weights = [math.comb(3, j) * odds**j for j in range(4)]
+        ratio = sum(w * mp.exp(j * x * noise - (j * noise) ** 2 / 2) for j, w in enumerate(weights))
+        return mp.npdf(x) * ratio**-5
+
+    with balls.precision(64):
+        bound = short_moment(SampledLaw(real(1), real("1/100"), 3), arb(5))
+        true = mp.quad(value, range(-12, 13))
+        assert true < float(bound.mid()) < true + 0.1 * (1 - true)
+        with pytest.raises(ValueError, match="not of one replaced"):
+            short_moment(SampledLaw(real(1), real("1/100"), 1, replaced=True), arb(5))
+
+
 def test_two_terms_show_what_they_can(monkeypatch):
     """Next to the middle of the losses no cells are made."""
     monkeypatch.setattr("dpexact.accounting.engines.rare.added.Cells", None)
