@@ -12,8 +12,8 @@ most what its argument grows by, it may be asked next to a point (``docs/theory/
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Final, TypeAlias
 
@@ -44,12 +44,12 @@ _LARGEST_LOG: Final = 10_000.0
 #: Digits of a first guess of epsilon, of delta there, the first step from it, and most steps.
 _NEAR, _FIRST, _STRIDE, _STEPS = 6, 8, Fraction(1, 10**5), 40
 _LN2, _LN10 = math.log(2), math.log(10)
-#: Most steps, and most combinations of outcomes over which they are averaged.
+#: Most steps that differ, and most combinations of outcomes over which they are averaged.
 _FEW_STEPS, _FEW_OUTCOMES = 30, 64
 #: So many standard deviations of a law on a lattice matter, about.
 _DEVIATIONS: Final = 20
-#: Work of a line that is asked first: a second or two.
-_LINE_WORK: Final = 40_000_000
+#: Work of a line that is asked first: some hundredths of a second.
+_LINE_WORK: Final = 1_000_000
 _SHORT: Final = "what runs beside the outcomes has too few digits"
 
 
@@ -193,18 +193,39 @@ class Averaged(Profile):
         return self.line.largest_loss(digits)
 
 
-def few_law(c: Composition, direction: Direction) -> FewAtoms | LatticeComposition | None:
-    """Few combinations of outcomes, or noise on a lattice of which few points matter."""
-    if c.is_finite and all(pair.outcomes() for pair, _ in c.others):
-        few = few_outcomes(c, direction)
-        # proposes: what is left to others
-        return few if few.many <= _FEW_OUTCOMES else None
-    common = None if c.samples else commensurate(c.on_lattices())
-    if common is None:
+@dataclass(frozen=True)
+class _Both:
+    """Losses of two laws, which are independent."""
+
+    few: FewAtoms
+    lattice: LatticeComposition
+
+    def losses(self) -> Iterator[tuple[arb, arb]]:
+        for one, p in self.few.losses():
+            for other, q in self.lattice.losses():
+                yield one + other, p * q
+
+    def dropped(self) -> arb:
+        """What one of them misses, or the other."""
+        one, other = self.few.dropped(), self.lattice.dropped()
+        return one + other - one * other
+
+
+def few_law(c: Composition, direction: Direction) -> tuple[Law, InfiniteLoss] | None:
+    """Few combinations of outcomes, beside noise on a lattice of which few points matter."""
+    finite = [x for x in c.others if x[0].outcomes()]
+    endless = [x for x in c.others if x not in finite]
+    few = few_outcomes(replace(c, others=finite), direction)
+    # proposes: what is left to others
+    if not endless:
+        return (few, few.infinite) if few.many <= _FEW_OUTCOMES else None
+    if (common := commensurate(endless)) is None:
         return None
-    law = LatticeComposition(*common, c.infinite(add=False))
+    lattice = LatticeComposition(*common, InfiniteLoss())
     # proposes: likewise
-    return law if _DEVIATIONS * law.spread(0.0) <= _FEW_OUTCOMES else None
+    if few.many * _DEVIATIONS * lattice.spread(0.0) > _FEW_OUTCOMES:
+        return None
+    return _Both(few, lattice), few.infinite
 
 
 def averaged(
@@ -213,7 +234,7 @@ def averaged(
     contour: Callable[[Composition, Direction], ContourProfile | None],
     answering: Callable[[Composition, Direction], Profile],
 ) -> Profile | None:
-    """Of few sampled steps of noise beside few combinations of outcomes; else None.
+    """Of sampled steps of noise, equal ones or few, beside few combinations of losses; else None.
 
     ``answering`` gives the profile of the noise alone.
     """
@@ -222,12 +243,12 @@ def averaged(
         return None
     finite, rest = parted(c)
     steps = sum(count for _, count in rest.samples)
+    many = len(rest.samples) > 1 and steps > _FEW_STEPS
     # proposes: likewise
-    if finite.is_empty or not 0 < steps <= _FEW_STEPS or rest.infinite(add=False).masses:
+    if finite.is_empty or not steps or many or rest.infinite(add=False).masses:
         return None
-    law, line = few_law(finite, direction), contour(c, direction)
-    # proposes: likewise
-    if line is None or law is None:
+    known, line = few_law(finite, direction), contour(c, direction)
+    if line is None or known is None:
         return None
 
     def side(way: Direction) -> _Side:
@@ -235,12 +256,9 @@ def averaged(
         assert below is not None
         return answering(rest, way), below
 
-    average = Averaged(law, law.infinite, side(direction), side(OPPOSITE[direction]), line)
+    average = Averaged(*known, side(direction), side(OPPOSITE[direction]), line)
     # proposes: which is asked first; all enclose. Of steps that differ there are but lines, too
     if len(rest.samples) > 1 or rest.noises or rest.laplace:
         return FirstToReach(line, average)
-    # proposes: likewise; beside discrete noise a line that ends without digits takes long
-    if isinstance(law, LatticeComposition):
-        return FirstToReach(average, line)
     # proposes: likewise
     return FirstToReach(line.varied(_LINE_WORK, patient=False), average, line)

@@ -94,8 +94,9 @@ class Allocation(Pair):
     def moment(self, c: float | Real, accuracy: float) -> arb:
         """A Mellin transform along the positive axis; of little noise bounds by one step alone."""
         least = loud.LOUDEST if self.add else loud.LEAST_RATE
-        near, coarse = approximate(c), accuracy <= loud.COARSE
         # proposes: which way; both enclose
+        near, coarse = approximate(c), accuracy <= loud.COARSE
+        # proposes: likewise
         bounded = coarse and self._little >= least
         # proposes: likewise; the bound of what is added is close where there is much noise
         near_one = 0 <= near * self._shape.a * self._shape.a / 2 < math.exp(3 - accuracy)

@@ -49,11 +49,10 @@ _MOST_PASSES = 7
 _SMALLER = (1.0, 0.5, 0.25, 0.1, 0.03)
 _BISECTIONS = 24
 _COARSE_DIGITS = 3
-_CLOSE = 0.02
+_CLOSE, _SHARE = 0.02, 8
 #: One coarse line serves so many steps, as long as they lead no further than this.
 _STEPS = 6
 _NEAR_BY = 0.3
-_SHARE = 8
 _SMALLER_ORDERS = 30
 #: A line loses twice this power of e at the negative of what it was planned for.
 _LOW = 3.0
@@ -180,7 +179,8 @@ class ContourProfile(Profile):
                 best = best.meet(self.chernoff_delta(epsilon))
         except TooExpensive as cause:
             reason = str(cause)
-            if self.patient and not (spent and best.lower > 0):  # after a line no bound tells more
+            # proposes: whether bounds are worth it; after a line none tells more
+            if self.patient and not (spent and best.lower > 0):
                 best = self._affordable(epsilon, digits, best)
         return best if best.digits >= digits else best.short(reason)
 

@@ -42,8 +42,8 @@ SMALL_SHIFT_FRACTIONS = np.geomspace(1e-13, 5e-4, 40)
 _PLACES = np.arange(-12, 12, 1 / 16)
 _RIGHT_ANGLE = 0.99 * math.pi / 2
 _SHARE = 0.7
-#: Where a power times a squared spread is less, waves to that power bend less than a normal law.
-_SLIGHT = 3.9
+#: Where a power times a squared spread is less, waves to that power hardly bend a normal law.
+_SLIGHT = 0.1
 _FAINT = 1e-6
 """Logarithms of sums below this are those of what the terms add to 1."""
 
