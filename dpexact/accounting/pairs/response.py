@@ -15,7 +15,7 @@ from dpexact.accounting.pairs.finite import power_moments
 from dpexact.accounting.pairs.lattice import MAX_ATOMS, FiniteOnLattice, OnLattice
 from dpexact.accounting.pairs.pair import Atom, Jet, Masses
 from dpexact.accounting.pairs.sums.power_sums import powers
-from dpexact.balls import approximate, ball, compare
+from dpexact.balls import approximate, approximate_log, ball, compare
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import exponential, quotient
 from dpexact.kept import cached_property
@@ -62,7 +62,10 @@ class Response(OnLattice):
 
     @cached_property
     def _sizes(self) -> tuple[float, float]:
-        return approximate(self.epsilon), math.log1p(-approximate(self.lost))
+        lost = approximate(self.lost)
+        # next to 1 floats hold what is lost, but not what is kept
+        kept = math.log1p(-lost) if lost < 1 / 2 else approximate_log(1 - self.lost)
+        return approximate(self.epsilon), kept
 
     def cumulant(self, c: float) -> Jet:
         """Closed form; ``rise`` is the tilted probability of the loss ``+epsilon``."""

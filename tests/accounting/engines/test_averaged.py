@@ -10,7 +10,7 @@ from flint import arb
 
 import dpexact
 from dpexact.accounting.composition import Composition
-from dpexact.accounting.engines.averaged import Averaged, few_law
+from dpexact.accounting.engines.averaged import Averaged, _Both, few_law
 from dpexact.accounting.engines.lattice_law import few_outcomes, parted
 from dpexact.accounting.reflection import OPPOSITE
 from dpexact.accounting.routes import contour, routed
@@ -133,3 +133,14 @@ def test_of_what_hardly_matters_a_bound_is_enough():
     assert found.delta(real("0"), 8).digits >= 8
     assert len(list(found.law.losses())) > 12
     assert 0 < len(asked) < 12
+
+
+def test_what_either_law_misses_is_missing():
+    one, other = (
+        SimpleNamespace(losses=lambda x=x: [(arb(x), arb(1 - x))], dropped=lambda x=x: arb(x))
+        for x in (0.25, 0.5)
+    )
+    both = _Both(one, other)
+    ((loss, mass),) = both.losses()
+    assert (loss, mass) == (0.75, 0.375)
+    assert mass + both.dropped() == 1

@@ -187,3 +187,12 @@ def test_the_outline_of_many_outcomes_is_short_and_has_the_same_weight(sigma):
     whole = finite.tilted(listed)
     assert whole.value == pytest.approx(pair.cumulant(2.5).value, rel=1e-6)
     assert whole.slope == pytest.approx(pair.cumulant(2.5).slope, rel=1e-6)
+
+
+@pytest.mark.parametrize("lost", ["1e-30", "0.4999", "0.5", "1-1e-30"])
+def test_what_is_kept_beside_infinite_losses_is_planned_with(lost):
+    whole, pair = Response(real(1)), Response(real(1), real(lost))
+    with balls.precision(200):
+        kept = float((pair.moment(1.0, 60.0) / whole.moment(1.0, 60.0)).log().mid())
+    found = pair.cumulant(1.0).value - whole.cumulant(1.0).value
+    assert found == pytest.approx(kept, rel=1e-12, abs=1e-15)
