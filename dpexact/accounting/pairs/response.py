@@ -63,7 +63,7 @@ class Response(OnLattice):
     @cached_property
     def _sizes(self) -> tuple[float, float]:
         lost = approximate(self.lost)
-        # next to 1 floats hold what is lost, but not what is kept
+        # proposes: which way; next to 1 floats hold what is lost, but not what is kept
         kept = math.log1p(-lost) if lost < 1 / 2 else approximate_log(1 - self.lost)
         return approximate(self.epsilon), kept
 
