@@ -16,6 +16,7 @@ from dpexact.accounting.pairs.mixture import add, one_shift, remove
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.sums.mixture_rules import Rule
 from dpexact.accounting.pairs.sums.mixture_sums import (
+    Integrand,
     oblique_moments,
     positive_sum,
     real_moment,
@@ -152,6 +153,17 @@ def test_a_peak_farther_right_is_inside_the_bulk():
     f = integrand("1", "1e-6", "0", 19.0)
     with balls.precision(BITS), pytest.raises(TooExpensive, match="inside the bulk"):
         positive_sum(f, Rule(0.0, 3.0, 0.25, -80, 16, 97, 0.0), 0.0)
+
+
+@pytest.mark.parametrize("c", [2.0, 30.0, 75.0, 95.0, 120.0])
+def test_rules_reach_as_far_as_powers_bend_a_normal_law(c):
+    """Where it hardly falls beyond its peak, a rule is longer."""
+    law, accuracy = remove(real("5.04"), real("0.0485")), 60.0
+    rule = law._shape.oblique(c, accuracy)
+    with balls.precision(200):
+        f = Integrand(*law.shifts, c)
+        left = arb(rule.spacing) / (2 * arb.pi()).sqrt() * f.outside(rule)
+        assert left < law.moment(c, accuracy) * arb(3 - accuracy).exp()
 
 
 def test_orders_below_minus_one_half_push_to_the_left():
