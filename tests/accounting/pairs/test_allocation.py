@@ -420,6 +420,11 @@ def test_bounds_of_much_noise_are_close_and_no_work(c, monkeypatch):
         assert true.upper() < found.upper() < true.upper() * 1.01
 
 
+def test_of_much_noise_no_bound_is_known_below_the_order_0():
+    with precision(120):
+        assert 0.99 < Allocation(real(60), 5, add=True).moment(-0.5, 3.5).lower()
+
+
 def test_two_steps_alike_are_within_the_error():
     """``E |(1 + R)^s - 1| Y'^c`` of two steps, by quadrature, and not far below the bound."""
     a, c = 3, mpmath.mpf("0.6")
