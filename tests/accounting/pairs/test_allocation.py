@@ -422,7 +422,7 @@ def test_bounds_of_much_noise_are_close_and_no_work(c, monkeypatch):
 
 def test_of_much_noise_no_bound_is_known_below_the_order_0():
     with precision(120):
-        assert 0.99 < Allocation(real(60), 5, add=True).moment(-0.5, 3.5).lower()
+        assert Allocation(real(60), 5, add=True).moment(-0.5, 3.5).lower() > 0.9
 
 
 def test_two_steps_alike_are_within_the_error():
