@@ -27,7 +27,7 @@ RATIO: Final = 2.0 ** (1 / _OCTAVE)
 #: last serves losses as small as ``2^-80``.
 _BLOCK: Final = 16
 _STRIDE: Final = 8
-_BLOCKS: Final = 50
+_BLOCKS: Final = 20
 _FIRST: Final = 10
 _NONE: Final = (_BLOCKS, 0)
 #: The orders tried, and the one after them.
