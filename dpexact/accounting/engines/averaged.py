@@ -25,7 +25,7 @@ from dpexact.accounting.engines.contour.planning import guarded
 from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.engines.few_atoms import FewAtoms
 from dpexact.accounting.engines.laplace.split import Law
-from dpexact.accounting.engines.lattice_law import few_outcomes, parted
+from dpexact.accounting.engines.lattice_law import DEVIATIONS, few_outcomes, parted
 from dpexact.accounting.engines.lattice_product import LatticeComposition
 from dpexact.accounting.inverted import ONE, ZERO, invert
 from dpexact.accounting.pairs.lattice import commensurate
@@ -46,8 +46,6 @@ _NEAR, _FIRST, _STRIDE, _STEPS = 6, 8, Fraction(1, 10**5), 40
 _LN2, _LN10 = math.log(2), math.log(10)
 #: Most steps that differ, and most combinations of outcomes over which they are averaged.
 _FEW_STEPS, _FEW_OUTCOMES = 30, 64
-#: So many standard deviations of a law on a lattice matter, about.
-_DEVIATIONS: Final = 20
 #: Work of a line that is asked first: some hundredths of a second.
 _LINE_WORK: Final = 1_000_000
 _SHORT: Final = "what runs beside the outcomes has too few digits"
@@ -223,7 +221,7 @@ def few_law(c: Composition, direction: Direction) -> tuple[Law, InfiniteLoss] | 
         return None
     lattice = LatticeComposition(*common, InfiniteLoss())
     # proposes: likewise
-    if few.many * _DEVIATIONS * lattice.spread(0.0) > _FEW_OUTCOMES:
+    if few.many * DEVIATIONS * lattice.spread(0.0) > _FEW_OUTCOMES:
         return None
     return _Both(few, lattice), few.infinite
 

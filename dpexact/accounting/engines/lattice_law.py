@@ -43,7 +43,7 @@ _FEW_LOSSES: Final = 2_000
 #: Farther strides than this are many turns of a circle, at which few steps are not small.
 _FAR, _FEW_STEPS = 30, 10_000
 #: So many standard deviations of a law on a lattice matter, about.
-_DEVIATIONS: Final = 20
+DEVIATIONS: Final = 20
 #: Most combinations of outcomes over which a short sum is averaged before it is split.
 _FEW_TYPES: Final = 32
 #: Work allowed to a line then: about a second; and for each loss where an integral takes over.
@@ -165,7 +165,7 @@ def lattice_law(c: Composition, direction: Direction) -> Profile | None:
         return Fallback(law, lambda: types)
     mixed = beside.mixed(law, law.largest, infinite, "lattice law with ")
     # proposes: what is long; and which is asked first, as all enclose
-    losses = _DEVIATIONS * law.spread(0.0)
+    losses = DEVIATIONS * law.spread(0.0)
     # proposes: likewise
     wide = losses > _FEW_LOSSES
     # proposes: likewise

@@ -101,6 +101,9 @@ class Arc:
 
     def _summed(self, spacing: float, angle: float, lost: arb) -> tuple[Turns, arb]:
         step, turn, found = arb(spacing), acb(0, angle).exp(), []
+        # proposes: what is too much work
+        if not self._reach / spacing < _MOST_TERMS:
+            raise TooExpensive("an arc of too many terms")
         many = math.ceil(self._reach / spacing)
         lost += self.beyond(many * step) * step / step.expm1()
         # proposes: how many terms; those beyond are bounded

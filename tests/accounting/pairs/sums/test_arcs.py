@@ -41,6 +41,16 @@ def otherwise(pair, c, u):
     return pair.at(acb(c, u))
 
 
+def test_a_sum_of_too_many_terms_is_refused():
+    """A density that grows fast off the axis asks for any number of them."""
+    pair = PAIRS[0]
+    with balls.precision(96):
+        arc = pair._arc(pair._power(arb(3)), 20.0)
+        assert arc.total().rad() < 1e-6
+        with pytest.raises(TooExpensive, match="too many terms"):
+            arc.total(1e-6)
+
+
 @pytest.mark.parametrize("pair", PAIRS, ids=str)
 @pytest.mark.parametrize("c", [0.5, 3.0, 60.0])
 @pytest.mark.parametrize("accuracy", [0.5, 3.0, 30.0])
