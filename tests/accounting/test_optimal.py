@@ -27,6 +27,7 @@ from oracles import (
 )
 
 from dpexact import balls, delta, epsilon
+from dpexact.accounting import binomial
 from dpexact.accounting.engines import closed_form
 from dpexact.accounting.engines.closed_form import OptimalComposition
 from dpexact.accounting.engines.tangents import Tangent, exact_responses
@@ -517,7 +518,7 @@ def check_inverse() -> None:
 
 Mutant = tuple[Callable[[], None], Any, str, Any]
 
-tail = closed_form.binomial_tail
+tail = binomial.binomial_tail
 divergence = closed_form.exact_responses
 infinite_ball = InfiniteLoss.ball
 threshold = closed_form.threshold
@@ -527,7 +528,7 @@ share = OptimalComposition._share
 MUTANTS: dict[str, Mutant] = {
     "tail from m+1": (
         check_against_sums,
-        closed_form,
+        binomial,
         "binomial_tail",
         lambda n, m, p, q: tail(n, min(m + 1, n), p, q),
     ),
