@@ -82,8 +82,7 @@ class InfiniteLoss:
 
     def enclose(self, digits: int, method: str) -> Enclosure:
         """The mass to ``digits`` digits, or exactly."""
-        exact = self.fraction
-        if exact is not None:
+        if (exact := self.fraction) is not None:
             return Enclosure.exact(exact, method)
         return balls.certify(
             self.ball, digits, lowest=Fraction(0), highest=Fraction(1), method=method
@@ -91,8 +90,7 @@ class InfiniteLoss:
 
     def order(self, target: Real, digits: int) -> Order:
         """How the mass stands to ``target``."""
-        exact = self.fraction
-        if exact is not None and target.fraction is not None:
+        if (exact := self.fraction) is not None and target.fraction is not None:
             return Order((exact > target.fraction) - (exact < target.fraction))
         if [(target, 1)] == list(self.masses):
             return Order.EQUAL
@@ -127,7 +125,7 @@ class Profile(ABC):
     ``method`` names the accounting method; ``infinite`` is the mass of infinite loss; ``sharp``
     says whether more work gives more digits, which is not so between the bounds of two theorems;
     ``shares`` whether many points take much less work than one by one, ``fewest_shared`` how many
-    are sooner asked of what shares work than of this one.
+    are sooner asked of what shares work than of this one, ``most_digits`` how many it mostly has.
     An answer may be wider than asked, and then gives its ``reason``, but never wrong.
     """
 
@@ -136,6 +134,7 @@ class Profile(ABC):
     sharp: bool = True
     shares: bool = False
     fewest_shared: int = 8
+    most_digits: float = math.inf
 
     @abstractmethod
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
@@ -281,7 +280,7 @@ class FirstToReach(_Combined):
     """The profile of one pair by the first of several methods that gives the digits asked for.
 
     When none does, the answer is the intersection of theirs. Of many points those that share work
-    are asked first.
+    are asked first, and those last whose digits are fewer.
     """
 
     def __init__(self, first: Profile, *others: Profile) -> None:
@@ -291,9 +290,10 @@ class FirstToReach(_Combined):
 
     def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
         many = len(points) >= self.routes[0].fewest_shared
-        first, *others = sorted(self.routes, key=lambda route: many and not route.shares)
+        # proposes: who is asked first
+        first, *rest = sorted(self.routes, key=lambda x: (digits > x.most_digits, many > x.shares))
         best = ask(first, points, digits)
-        for route in others:
+        for route in rest:
             short = [i for i, a in enumerate(best) if a.digits < digits]
             best = _met(best, short, ask, route, points, digits)
         return best

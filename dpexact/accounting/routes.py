@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
 
-#: Work after which a contour without a few digits is given up: a second or two.
-_GLANCE_WORK: Final = 12_000_000
-#: Where windows take over then, where they take long, and where pieces do, after so many steps.
-_LIGHT_WORK, _HEAVY_WORK, _BRIEF_WORK, _FEW_STEPS = 2_000_000, 40_000_000, 500_000, 30
+#: Work after which a contour without a few digits is given up (a second or two), where windows
+#: take over then, where they take long, and where pieces do; and of how many steps these wait.
+_GLANCE_WORK, _LIGHT_WORK, _HEAVY_WORK, _BRIEF_WORK = 12_000_000, 2_000_000, 40_000_000, 500_000
+_FEW_STEPS, _MANY_STEPS = 30, 150
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
 #: Fewer sampled steps are always taken one by one; work for more at once: a minute or two.
@@ -200,10 +200,10 @@ def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
     ((pair, count),) = replace(c, masses=[]).everything(direction)
     if not isinstance(pair, SampledLaplace) or not LaplaceCells.takes(pair, count):
         return None
-    found = LaplaceCells(pair, count, c.beside)
-    # proposes: which is asked first; after many steps a line mostly sees no atoms
-    line = contour(c, direction) if count > _FEW_STEPS else None
-    return found if line is None else FirstToReach(line.varied(_BRIEF_WORK, patient=False), found)
+    found, others = LaplaceCells(pair, count, c.beside), _atoms(c, direction)
+    assert isinstance(others, FirstToReach)
+    # proposes: which is asked first; after many steps a line sees no atoms, or blurs are sooner
+    return FirstToReach(*others.routes[: (count > _FEW_STEPS) + (count > _MANY_STEPS)], found)
 
 
 def _responses(c: Composition, direction: Direction) -> Profile | None:

@@ -111,6 +111,13 @@ def test_of_many_points_those_that_share_are_asked_first(points, asked):
     assert {answer.method for answer in found} == {asked}
 
 
+@pytest.mark.parametrize(("digits", "asked"), [(5, "first"), (6, "second")])
+def test_who_has_hardly_so_many_digits_is_asked_last(digits, asked):
+    first, second = Digits(HALF, "first"), Digits(HALF, "second")
+    first.most_digits = 5
+    assert FirstToReach(first, second).delta(real(1), digits).method == asked
+
+
 def test_methods_that_contradict_each_other_are_no_answer():
     with pytest.raises(Contradiction, match=r"by a and .* by b"):
         FirstToReach(Fixed(0, 1, "a"), Fixed(2, 3, "b")).delta(real(0), 5)

@@ -33,7 +33,8 @@ from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.balls import approximate
 from dpexact.decimals import log_of
 from dpexact.enclosure import Enclosure
-from dpexact.reals import Real
+from dpexact.kept import cached_property
+from dpexact.reals import Real, rational
 
 #: Work allowed to the near nodes of a line.
 _WORK: Final = 4_000_000
@@ -77,6 +78,7 @@ class AtomsProfile(Profile):
 
     method = BlurredProfile.method
     shares = True
+    most_digits = _MOST - 1
 
     def __init__(self, factors: Iterable[tuple[Pair, int]], infinite: InfiniteLoss) -> None:
         self.infinite = infinite
@@ -130,6 +132,11 @@ class AtomsProfile(Profile):
             coarse = self.blurred(near, _COARSE, near.product.saddle(at, 1)[0])
             coarse.near = at
             best = coarse.epsilon(delta, _COARSE)
+            if best.digits >= digits:
+                return best
+            # proposes: whether to look at 0; what is known there decides
+            if best.digits == 0 and balls.at_most(self._at_zero, delta):
+                return Enclosure.exact(_ZERO, self.method)
             # proposes: where to begin
             if best.digits > 0:
                 at = float(best.lower + Fraction(best.upper)) / 2
@@ -145,6 +152,11 @@ class AtomsProfile(Profile):
             return best.meet(self._asked(fine, near, at, goal, digits))
 
         return guarded(ask, Enclosure(_ZERO, math.inf, self.method))
+
+    @cached_property
+    def _at_zero(self) -> Enclosure:
+        """Delta at 0, to few digits."""
+        return self.delta(rational(0), _COARSE).meet(self._plain.total_variation)
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
         """Neighbours share a line, or the last one; of fewer digits where one of all is refused."""
@@ -268,7 +280,10 @@ class AtomsProfile(Profile):
         c, first = near.product.saddle(at, 1)[0], goal
         beyond, most, less, tried = goal - digits, math.inf, _LESS, 0
         goal = min(max(goal, 1.0), _MOST)
-        # proposes: how often; where there are no digits fewer are tried soon
+        # proposes: how often; where there are no digits fewer are tried soon, and once if all are
+        # out of reach
+        if digits > _MOST:
+            goal, tried = goal - _LESS, _ATTEMPTS - 1
         while tried < _ATTEMPTS and less <= _LEAST:
             found = ask(self.blurred(near, goal, c))
             best = best.meet(found)

@@ -709,3 +709,20 @@ def test_rare_large_losses_that_mislead_saddle_points_of_the_whole(delta):
     assert found.digits >= 8
     below, above = (atoms(step).delta(real(at), 6) for at in (found.upper, found.lower))
     assert below.lower <= Fraction(delta) <= above.upper
+
+
+@pytest.mark.parametrize(
+    ("text", "way"),
+    [
+        ("poisson(discrete_gaussian(1.4), 5.01e-06)^107", "remove"),
+        ("poisson(discrete_gaussian(17.9), 2.95e-06)^1822", "add"),
+    ],
+)
+def test_few_digits_tell_that_epsilon_is_zero(text, way, monkeypatch):
+    """Total variation alone does not."""
+    goals, blurred = [], AtomsProfile.blurred
+    monkeypatch.setattr(AtomsProfile, "blurred", lambda *a: goals.append(a[2]) or blurred(*a))
+    profile = atoms(text, way)
+    assert not profile._plain.total_variation.upper <= Fraction(1, 10_000)
+    assert profile.epsilon(real("1e-4"), 10).upper == 0
+    assert max(goals) <= 4

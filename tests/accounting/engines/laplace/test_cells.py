@@ -146,6 +146,16 @@ def test_the_engine_is_asked_and_a_mass_beside_it_is_counted():
     assert beside.lower <= high
 
 
+def test_many_steps_of_much_noise_are_left_to_blurs_but_for_many_digits():
+    """Pieces are as many as steps, and a line does not end, as most losses are at the ends."""
+    found = dpexact.epsilon("poisson(laplace(100), 1/10)^3000", "1e-6", 10, "remove")
+    assert (found.method, found.digits >= 10) == ("contour of atoms", True)
+    text = "poisson(laplace(1600), 1/30)^160"
+    few, many = (dpexact.epsilon(text, "1e-6", digits, "remove") for digits in (8, 15))
+    assert (few.method, many.method) == ("contour of atoms", LaplaceCells.method)
+    assert (many.digits >= 15, many.overlaps(few)) == (True, True)
+
+
 # --- corners and ends -----------------------------------------------------------------------------
 
 
