@@ -285,7 +285,9 @@ class AtomsProfile(Profile):
         if digits > _MOST:
             goal, tried = goal - _LESS, _ATTEMPTS - 1
         while tried < _ATTEMPTS and less <= _LEAST:
-            found = ask(self.blurred(near, goal, c))
+            profile = self.blurred(near, goal, c)
+            profile.more += tried
+            found = ask(profile)
             best = best.meet(found)
             # proposes: when to stop, and how much to blur then
             if best.digits >= digits:

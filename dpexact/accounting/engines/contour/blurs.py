@@ -131,6 +131,8 @@ class BlurredProfile(ContourProfile):
         #: About epsilon and the logarithm of delta, where they are known.
         self.near = 0.0
         self.log: float | None = None
+        #: Digits of a line beyond those asked for.
+        self.more = _MORE_DIGITS
         super().__init__([(self._blurred, 1)], infinite, work)
 
     def line(self, plan: Plan) -> TwoBlurs:
@@ -154,7 +156,7 @@ class BlurredProfile(ContourProfile):
         best, near, known = Enclosure(_ZERO, _ONE, self.method), approximate(epsilon), self.log
         count = 0
         for _ in range(_PASSES):
-            plan = self.planned([Query(near, 1, known)], digits + _MORE_DIGITS)
+            plan = self.planned([Query(near, 1, known)], digits + self.more)
             # proposes: whether another line tells more
             if plan.count <= count:
                 break
@@ -173,7 +175,7 @@ class BlurredProfile(ContourProfile):
         if near <= 0:
             return super().solved_epsilon(delta, digits)
         query = Query(near, 1, log_delta)
-        wanted = digits_of_delta(self.product, query, digits) + _MORE_DIGITS
+        wanted = digits_of_delta(self.product, query, digits) + self.more
         plan = self.planned([query], wanted)
         with balls.precision(plan.bits):
             found = between(self.line(plan), balls.ball(delta), near, 10.0**-digits)
@@ -229,7 +231,7 @@ def _root(line: TwoBlurs, target: arb, near: float, width: float) -> tuple[float
             following = at / 2
         if not low[0] < following < high[0]:
             following = (low[0] + high[0]) / 2
-        if abs(following - at) < width * at:
+        if abs(log) < width * at * slope or high[0] - low[0] < width * at:
             return following, slope
         at = following
     return at, slope

@@ -726,3 +726,15 @@ def test_few_digits_tell_that_epsilon_is_zero(text, way, monkeypatch):
     assert not profile._plain.total_variation.upper <= Fraction(1, 10_000)
     assert profile.epsilon(real("1e-4"), 10).upper == 0
     assert max(goals) <= 4
+
+
+@pytest.mark.parametrize(
+    ("what", "text", "at"),
+    [
+        ("epsilon", "poisson(discrete_gaussian(0.909), 1.88e-05)^514", "1e-12"),
+        ("delta", "poisson(discrete_gaussian(0.372), 0.000329)^14495", "0.505"),
+    ],
+)
+def test_ten_digits_that_were_missed_by_little(what, text, at):
+    """A root that was not found as sharply as the line knows delta, and lines of too few nodes."""
+    assert getattr(atoms(text), what)(real(at), 10).digits >= 10
