@@ -34,7 +34,7 @@ from dpexact.accounting.inverted import ONE, ZERO, BallProfile, InvertedProfile
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
-from dpexact.reals import Real
+from dpexact.reals import Real, rational
 
 #: Most steps, most bits, and most products of a step's matrices and of all steps.
 MAX_COUNT: Final = 20_000
@@ -44,6 +44,8 @@ _MOST_STEPS: Final = 400_000_000
 #: Pieces are kept by multiples of so many bits.
 _STEP_BITS: Final = 16
 _FEW_BITS: Final = 64
+#: Digits of what is looked at first.
+_FEW: Final = 3
 #: How often, and by how many bits, what did not suffice is made finer.
 _ATTEMPTS: Final = 3
 _MORE_BITS: Final = 6
@@ -178,6 +180,9 @@ class LaplaceCells(BallProfile):
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         near = self._near(delta)
+        # proposes: whether to look at 0 first; what is known there decides
+        if not near and (self._hides(delta) or balls.at_most(self.delta(rational(0), _FEW), delta)):
+            return Enclosure.exact(ZERO, self.method)
         self._tilted(near, self._log_share(delta))
         for _ in range(_ATTEMPTS - 1):
             if not self._is_short(digits, near):
@@ -187,6 +192,12 @@ class LaplaceCells(BallProfile):
                 return found
             self.lost_bits += 2 * _MORE_BITS
         return super()._epsilon(delta, digits)
+
+    def _hides(self, delta: Real) -> bool:
+        """Whether total variation is certainly at most delta, by that of each step."""
+        with balls.precision(_FEW_BITS):
+            overlap = (1 - self.infinite.ball()) * self.pair.overlap() ** self.count
+            return bool(1 - overlap <= balls.ball(delta))
 
     def near(self, delta: Real) -> Fraction:
         # proposes: where the search starts

@@ -156,6 +156,25 @@ def test_many_steps_of_much_noise_are_left_to_blurs_but_for_many_digits():
     assert (many.digits >= 15, many.overlaps(few)) == (True, True)
 
 
+@pytest.mark.parametrize(("delta", "asked"), [("1/100", []), ("1/500", [3])])
+def test_an_epsilon_of_zero_is_told_by_a_bound_or_few_digits(delta, asked, monkeypatch):
+    digits, ask = [], LaplaceCells.delta
+    monkeypatch.setattr(LaplaceCells, "delta", lambda *a: digits.append(a[2]) or ask(*a))
+    for way in WAYS:
+        found = cells("1", "1/1000", 20, way)
+        assert found.epsilon(real(delta), 10).upper == 0
+        assert digits == asked
+        digits.clear()
+
+
+def test_infinite_loss_counts_where_epsilon_may_be_zero():
+    found = cells("1", "1/1000", 5, "remove", InfiniteLoss(((real("1/200"), 1),)))
+    assert 1 - found.pair.overlap() ** 5 < arb(13) / 2500
+    assert (found._hides(real("13/2500")), found._hides(real("1/100"))) == (False, True)
+    assert found.epsilon(real("13/2500"), 10).lower > 0
+    assert found.epsilon(real("1/100"), 10).upper == 0
+
+
 # --- corners and ends -----------------------------------------------------------------------------
 
 
