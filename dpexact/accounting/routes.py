@@ -144,9 +144,7 @@ def _behind(
         line = [found.varied(_HEAVY_WORK, patient=False)] if windows.is_loud else []
         behind = FirstToReach(*line, windows, found)
         return Fallback(light, lambda: Fallback(behind, lambda: lattice(3), None, FAINT), behind)
-    # of atoms beside densities the lattice may have digits that blurs lack
-    more = isinstance(found, FirstToReach) and composition.is_on_laplace
-    return Fallback(found, lattice, lattice(3) if more else None)
+    return Fallback(found, lattice)
 
 
 def _first(composition: Composition, direction: Direction, method: Method) -> Profile:
