@@ -46,6 +46,7 @@ from dpexact.tradeoffs import (
     RenyiTradeoff,
     TradeoffFunction,
     identity,
+    numbers,
 )
 from dpexact.tradeoffs.convex import convex_hull
 from dpexact.tradeoffs.numbers import Number, compare, enclose, enclose_level, first_ball, number
@@ -64,6 +65,8 @@ _FLAT: Final = 1e-4
 MAX_REPETITIONS: Final = 5_000
 #: Likewise, of more than two finite losses of irrational mass, most outcomes of all runs.
 _MAX_WRITTEN: Final = 60
+#: Likewise, most terms of a denominator where masses of one law have several.
+_MAX_WIDE: Final = 18
 #: Digits of the ends of what is known between two functions.
 _BETWEEN_DIGITS: Final = 6
 _DIFFER: Final = "the bounds below and above differ"
@@ -210,7 +213,12 @@ def _is_long(laws: Sequence[tuple[Sequence[Outcome], int]]) -> bool:
         losses = sum(a.p.fraction != 0 and a.q.fraction != 0 for a in law)
         hard |= losses > 2 and any(a.p.fraction is None for a in law)
         written *= math.comb(losses + count - 1, count) if losses else 1
-    return hard and written > _MAX_WRITTEN
+    if not hard or written > _MAX_WRITTEN:
+        return hard
+    runs = [([number(m) for a in law for m in (a.p, a.q)], count) for law, count in laws]
+    bottoms = [(numbers.denominators(masses), count) for masses, count in runs]
+    wide = math.prod(math.comb(math.prod(map(len, of)) + n - 1, n) for of, n in bottoms)
+    return wide > _MAX_WIDE and any(len(of) > 1 for of, _ in bottoms)
 
 
 def _of_outcomes(law: Sequence[Outcome]) -> PiecewiseLinear:

@@ -13,10 +13,10 @@ that excludes zero. Numbers that fold to a rational are plain ``Fraction``.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import accumulate
-from math import comb
 from typing import ClassVar, Final, TypeAlias
 
 from flint import arb
@@ -314,12 +314,9 @@ def partial_sums(values: Iterable[Number], start: Fraction) -> list[Number]:
 
     Over one denominator, where that is short: else every sum may have a factor more than the last.
     """
-    listed, bottoms, size = list(values), [ONE], 1
-    for value in listed:
-        if size <= sums.REDUCED_TERMS and (bottom := _parts(value)[1]) not in bottoms:
-            bottoms.append(bottom)
-            size *= len(bottom)
-    if len(bottoms) < 3 or size > sums.REDUCED_TERMS:
+    listed = list(values)
+    bottoms = [ONE, *denominators(listed)]
+    if len(bottoms) < 3 or math.prod(map(len, bottoms)) > sums.SHARED_TERMS:
         return list(accumulate(listed, initial=start))
     whole, *others = (
         functools.reduce(sums.multiply, (b for b in bottoms if b is not left_out), ONE)
@@ -333,10 +330,21 @@ def partial_sums(values: Iterable[Number], start: Fraction) -> list[Number]:
     return found
 
 
+def denominators(values: Iterable[Number]) -> list[Sum]:
+    """All different ones but 1, as long as their product is short."""
+    found: list[Sum] = []
+    for _, bottom in map(_parts, values):
+        if bottom != ONE and bottom not in found:
+            found.append(bottom)
+            if math.prod(map(len, found)) > sums.SHARED_TERMS:
+                break
+    return found
+
+
 def binomial_terms(a: Number, b: Number, times: int) -> list[Number]:
     """``binom(times, j) a^(times-j) b^j`` for ``j = 0..times``, over one shared denominator."""
     if isinstance(a, Fraction) and isinstance(b, Fraction):
-        return [comb(times, j) * a ** (times - j) * b**j for j in range(times + 1)]
+        return [math.comb(times, j) * a ** (times - j) * b**j for j in range(times + 1)]
     (top_a, bottom_a), (top_b, bottom_b) = _parts(a), _parts(b)
     bottom = bottom_a
     if bottom_a != bottom_b:
@@ -346,7 +354,7 @@ def binomial_terms(a: Number, b: Number, times: int) -> list[Number]:
     return [
         _over(
             {
-                m: c * comb(times, j)
+                m: c * math.comb(times, j)
                 for m, c in sums.multiply(
                     sums.power(top_a, times - j), sums.power(top_b, j)
                 ).items()
