@@ -65,7 +65,7 @@ _FLAT: Final = 1e-4
 MAX_REPETITIONS: Final = 5_000
 #: Likewise, of more than two finite losses of irrational mass, most outcomes of all runs.
 _MAX_WRITTEN: Final = 60
-#: Likewise, most terms of a denominator where masses of one law have several.
+#: Likewise, most terms of a denominator where masses have several.
 _MAX_WIDE: Final = 18
 #: Digits of the ends of what is known between two functions.
 _BETWEEN_DIGITS: Final = 6
@@ -215,10 +215,12 @@ def _is_long(laws: Sequence[tuple[Sequence[Outcome], int]]) -> bool:
         written *= math.comb(losses + count - 1, count) if losses else 1
     if not hard or written > _MAX_WRITTEN:
         return hard
-    runs = [([number(m) for a in law for m in (a.p, a.q)], count) for law, count in laws]
-    bottoms = [(numbers.denominators(masses), count) for masses, count in runs]
-    wide = math.prod(math.comb(math.prod(map(len, of)) + n - 1, n) for of, n in bottoms)
-    return wide > _MAX_WIDE and any(len(of) > 1 for of, _ in bottoms)
+    wide, different = 1, []
+    for law, count in laws:
+        bottoms = numbers.denominators(number(mass) for a in law for mass in (a.p, a.q))
+        wide *= math.comb(math.prod(map(len, bottoms)) + count - 1, count)
+        different += [bottom for bottom in bottoms if bottom not in different]
+    return len(different) > 1 and wide > _MAX_WIDE
 
 
 def _of_outcomes(law: Sequence[Outcome]) -> PiecewiseLinear:

@@ -326,6 +326,8 @@ def test_many_bounded_ranges_at_a_small_level():
         "mix(1/2: truncated_discrete_gaussian(737/250, 4, 2), 1/2: staircase(1, 1/3))",
         "mix(2/5: truncated_discrete_gaussian(3, 1, 2), 2/5: pair((1, 2/3), (0, 1/3)), "
         "1/5: approx_dp(871/1000, 1/200))^3",
+        "mix(4/5: pair((1, 1)), 1/5: approx_dp(2/5, 1/10)) * "
+        "mix(1: truncated_discrete_gaussian(1697/1000, 3, 1))",
     ],
 )
 def test_masses_whose_denominators_grow_together_are_left_to_the_profile(text):
