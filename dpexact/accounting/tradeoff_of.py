@@ -60,7 +60,6 @@ _OUTLINE_LINES: Final = 60
 _STEEPEST: Final = 12.0
 #: Below this delta further lines change nothing that is seen.
 _FLAT: Final = 1e-4
-
 #: Largest number of repetitions of one mechanism whose vertices are written out.
 MAX_REPETITIONS: Final = 5_000
 #: Likewise, of more than two finite losses of irrational mass, most outcomes of all runs.

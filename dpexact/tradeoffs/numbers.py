@@ -13,10 +13,10 @@ that excludes zero. Numbers that fold to a rational are plain ``Fraction``.
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import accumulate
+from math import comb, prod
 from typing import ClassVar, Final, TypeAlias
 
 from flint import arb
@@ -316,7 +316,7 @@ def partial_sums(values: Iterable[Number], start: Fraction) -> list[Number]:
     """
     listed = list(values)
     bottoms = [ONE, *denominators(listed)]
-    if len(bottoms) < 3 or math.prod(map(len, bottoms)) > sums.SHARED_TERMS:
+    if len(bottoms) < 3 or prod(map(len, bottoms)) > sums.SHARED_TERMS:
         return list(accumulate(listed, initial=start))
     whole, *others = (
         functools.reduce(sums.multiply, (b for b in bottoms if b is not left_out), ONE)
@@ -336,7 +336,7 @@ def denominators(values: Iterable[Number]) -> list[Sum]:
     for _, bottom in map(_parts, values):
         if bottom != ONE and bottom not in found:
             found.append(bottom)
-            if math.prod(map(len, found)) > sums.SHARED_TERMS:
+            if prod(map(len, found)) > sums.SHARED_TERMS:
                 break
     return found
 
@@ -344,7 +344,7 @@ def denominators(values: Iterable[Number]) -> list[Sum]:
 def binomial_terms(a: Number, b: Number, times: int) -> list[Number]:
     """``binom(times, j) a^(times-j) b^j`` for ``j = 0..times``, over one shared denominator."""
     if isinstance(a, Fraction) and isinstance(b, Fraction):
-        return [math.comb(times, j) * a ** (times - j) * b**j for j in range(times + 1)]
+        return [comb(times, j) * a ** (times - j) * b**j for j in range(times + 1)]
     (top_a, bottom_a), (top_b, bottom_b) = _parts(a), _parts(b)
     bottom = bottom_a
     if bottom_a != bottom_b:
@@ -354,7 +354,7 @@ def binomial_terms(a: Number, b: Number, times: int) -> list[Number]:
     return [
         _over(
             {
-                m: c * math.comb(times, j)
+                m: c * comb(times, j)
                 for m, c in sums.multiply(
                     sums.power(top_a, times - j), sums.power(top_b, j)
                 ).items()
