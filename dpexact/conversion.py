@@ -85,6 +85,10 @@ def _convert(value: RealLike) -> Real:
         if value != value or abs(value) == math.inf:
             raise InvalidInput(f"{value} is not a finite number; accepted: {ACCEPTED}")
         return _ratio(value)
+    numpy = sys.modules.get("numpy")
+    if numpy and type(value) is numpy.ndarray and not value.ndim and value.dtype != object:
+        inside = value[()]
+        return parse_real(inside) if isinstance(inside, str) else _convert(inside)
     kind = type(value).__name__
     raise InvalidInput(f"{quoted(value)} ({kind}) is not accepted; use {ACCEPTED}")
 

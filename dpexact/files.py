@@ -33,7 +33,7 @@ def refusing(
     """
     try:
         yield
-    except DpexactError:
+    except (DpexactError, BrokenPipeError):  # who closes a pipe has read enough
         raise
     # a NUL in a path is a ValueError, links in a circle a RuntimeError
     except (OSError, ValueError, RuntimeError, csv.Error) as error:
@@ -61,6 +61,7 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None
 
     Raises:
         NotWritten: ``path`` is a directory or cannot be written; nothing has changed then.
+        BrokenPipeError: ``path`` is a pipe that nobody reads any more.
     """
     with refusing(f"{visible(os.fspath(path))}: cannot write", kind=NotWritten):
         _write(Path(path), content.encode("utf-8") if isinstance(content, str) else content)

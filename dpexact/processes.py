@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -49,9 +51,10 @@ def processes(jobs: int) -> Iterator[ProcessPoolExecutor]:
     """Up to so many, spawned and not forked: a fork may inherit a lock of FLINT or of a thread.
 
     They start as work is submitted, which is to be done while :func:`interrupts_held`. An
-    interrupt, or whatever else is raised, ends them at once.
+    interrupt, or whatever else is raised, ends them at once, and so does the end of this process.
     """
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+    spawned = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, spawned, initializer=_end_with_parent) as pool:
         try:
             yield pool
         except BaseException:
@@ -60,6 +63,18 @@ def processes(jobs: int) -> Iterator[ProcessPoolExecutor]:
             # its thread has ended then, else it would still close what the interpreter wakes it by
             pool.shutdown(wait=True, cancel_futures=True)
             raise
+
+
+def _end_with_parent() -> None:
+    """End this process with the one that waits for it, which may be killed without a word."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 @contextmanager

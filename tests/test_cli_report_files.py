@@ -48,6 +48,7 @@ def test_every_format_at_once(place):
         (("--markdown", "claims.csv"), "claims.csv is a claims file of this audit"),
         (("--junit", "absent/a.xml"), "cannot write: its folder does not exist"),
         (("--sarif", "b"), "cannot write: it is a directory"),
+        (("--json", "-"), "'-' is not a file; write /dev/stdin, /dev/stdout or ./-"),
     ],
 )
 def test_files_that_cannot_be_are_refused_before_the_work(place, options, said):

@@ -96,6 +96,15 @@ def test_a_pipe_is_written_directly(tmp_path):
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
+@pytest.mark.skipif(not os.path.isdir("/dev/fd"), reason="descriptors have no paths")
+def test_a_pipe_that_nobody_reads_is_no_failure_of_a_file():
+    reading, writing = os.pipe()
+    os.close(reading)
+    with pytest.raises(BrokenPipeError):
+        write_atomically(f"/dev/fd/{writing}", "text")
+    os.close(writing)
+
+
 def test_a_path_can_be_checked_before_the_work(tmp_path):
     check_writable(tmp_path / "report")
     assert os.listdir(tmp_path) == []

@@ -36,3 +36,24 @@ def test_an_interrupt_is_one_line(command, delay):
     os.killpg(asked.pid, signal.SIGINT)
     said = asked.communicate(timeout=60)[1].decode()
     assert (asked.returncode, said.strip()) == (130, "dpexact: interrupted")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no process is killed by a signal")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_none_is_left_of_what_was_killed(number):
+    """They had waited for more work for ever. The pipe has an end when all that hold it have."""
+    script = r"""
+import functools, time
+from dpexact.processes import in_processes
+if __name__ == "__main__":
+    work = {n: functools.partial(print, "here\n", end="", flush=True) for n in range(2)}
+    in_processes({**work, 2: functools.partial(time.sleep, 600)}, 2)
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", script]
+    killed = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment)
+    assert killed.stdout is not None
+    assert [killed.stdout.readline() for _ in range(2)] == [b"here\n"] * 2
+    killed.send_signal(number)
+    killed.communicate(timeout=60)
+    assert killed.returncode == -number

@@ -46,6 +46,7 @@ from dpexact.tradeoffs import (
     RenyiTradeoff,
     TradeoffFunction,
     identity,
+    numbers,
 )
 from dpexact.tradeoffs.convex import convex_hull
 from dpexact.tradeoffs.numbers import Number, compare, enclose, enclose_level, first_ball, number
@@ -59,11 +60,12 @@ _OUTLINE_LINES: Final = 60
 _STEEPEST: Final = 12.0
 #: Below this delta further lines change nothing that is seen.
 _FLAT: Final = 1e-4
-
 #: Largest number of repetitions of one mechanism whose vertices are written out.
 MAX_REPETITIONS: Final = 5_000
 #: Likewise, of more than two finite losses of irrational mass, most outcomes of all runs.
 _MAX_WRITTEN: Final = 60
+#: Likewise, most terms of a denominator where masses have several.
+_MAX_WIDE: Final = 18
 #: Digits of the ends of what is known between two functions.
 _BETWEEN_DIGITS: Final = 6
 _DIFFER: Final = "the bounds below and above differ"
@@ -210,7 +212,14 @@ def _is_long(laws: Sequence[tuple[Sequence[Outcome], int]]) -> bool:
         losses = sum(a.p.fraction != 0 and a.q.fraction != 0 for a in law)
         hard |= losses > 2 and any(a.p.fraction is None for a in law)
         written *= math.comb(losses + count - 1, count) if losses else 1
-    return hard and written > _MAX_WRITTEN
+    if not hard or written > _MAX_WRITTEN:
+        return hard
+    wide, different = 1, []
+    for law, count in laws:
+        bottoms = numbers.denominators(number(mass) for a in law for mass in (a.p, a.q))
+        wide *= math.comb(math.prod(map(len, bottoms)) + count - 1, count)
+        different += [bottom for bottom in bottoms if bottom not in different]
+    return len(different) > 1 and wide > _MAX_WIDE
 
 
 def _of_outcomes(law: Sequence[Outcome]) -> PiecewiseLinear:

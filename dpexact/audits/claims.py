@@ -224,6 +224,14 @@ def claimed_in(value: RealLike, name: str) -> Claimed:
     return exact
 
 
+def written_in(value: RealLike, name: str) -> Claimed:
+    """The same of a claim that people make: only programs answer with what is not a number."""
+    claimed = claimed_in(value, name)
+    if isinstance(claimed, float) and claimed != math.inf:
+        raise InvalidInput(f"{name}: {claimed} cannot be claimed; use a number or inf")
+    return claimed
+
+
 def argument_in(value: RealLike, quantity: Quantity) -> Real:
     """The exact argument at which ``quantity`` is claimed."""
     return real_in(value, ARGUMENTS[quantity], *LIMITS[quantity])

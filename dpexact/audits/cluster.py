@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Executor
+from concurrent.futures import CancelledError, Executor
 from contextlib import contextmanager
 from typing import Final
 
@@ -21,8 +21,8 @@ def cluster(address: str) -> Iterator[Executor]:
     Tasks go to whichever worker is free; those of a worker that dies go to another.
 
     Raises:
-        InvalidInput: Dask is not installed, no scheduler answers there or it has no workers, or a
-            worker has another version of dpexact or none.
+        InvalidInput: Dask is not installed, no scheduler answers there or later, it has no workers,
+            or a worker has another version of dpexact or none.
     """
     try:
         from distributed import Client
@@ -45,7 +45,10 @@ def cluster(address: str) -> Iterator[Executor]:
         _check_versions(client.run(_version, on_error="return"))
         # each task is one of its own: names made of all that is in it take longer than to judge it
         with client.get_executor(pure=False) as executor:
-            yield executor
+            try:
+                yield executor
+            except CancelledError:
+                raise InvalidInput(f"scheduler: {visible(address)} was lost meanwhile") from None
 
 
 def _version() -> str:

@@ -12,7 +12,7 @@ import math
 import os
 import threading
 from collections import defaultdict, deque
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from fractions import Fraction
 from pathlib import Path
@@ -24,7 +24,7 @@ from dpexact.audits.verdicts import Finding, follows
 from dpexact.comparison import GRADES, VERDICTS
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
-from dpexact.errors import InvalidInput
+from dpexact.errors import InvalidInput, NotWritten
 from dpexact.files import refusing
 from dpexact.visible import visible
 
@@ -78,7 +78,8 @@ class Journal(AbstractContextManager["Journal", None]):
             raise
 
     def __exit__(self, *raised: object) -> None:
-        self._file.close()
+        with suppress(OSError):  # what could not be written was told, and is tried again
+            self._file.close()
 
     def take(self, claim: Claim) -> Finding | None:
         """The finding on ``claim`` if it was in the file; each line is given out once."""
@@ -90,7 +91,7 @@ class Journal(AbstractContextManager["Journal", None]):
         """Append one finding; it is in the file when this returns.
 
         Raises:
-            InvalidInput: it cannot be written, as when the disk is full.
+            NotWritten: it cannot be written, as when the disk is full.
         """
         self._append(finding_to_json(finding))
 
@@ -102,7 +103,7 @@ class Journal(AbstractContextManager["Journal", None]):
         """Append the answer to ``question``, a text that is the same whenever it is asked.
 
         Raises:
-            InvalidInput: it cannot be written.
+            NotWritten: it cannot be written.
         """
         failure = answer.failure
         self._append(
@@ -115,7 +116,8 @@ class Journal(AbstractContextManager["Journal", None]):
         )
 
     def _append(self, record: dict[str, Any]) -> None:
-        with refusing(f"{visible(os.fspath(self.path))}: cannot be written"), self._writing:
+        told = f"{visible(os.fspath(self.path))}: cannot be written"
+        with refusing(told, kind=NotWritten), self._writing:
             self._file.write(json.dumps(record).encode() + b"\n")
             self._file.flush()
 

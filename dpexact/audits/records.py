@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
@@ -11,16 +10,15 @@ from dpexact.arguments import direction_in
 from dpexact.audits.claims import (
     ARGUMENTS,
     Claim,
-    Claimed,
     Contract,
     Place,
     argument_in,
-    claimed_in,
     expectation_in,
     kind_in,
     mechanism_in,
     quantity_in,
     tolerance_in,
+    written_in,
 )
 from dpexact.errors import InvalidInput
 from dpexact.tokens import unknown
@@ -90,9 +88,7 @@ class Record:
         return Claim(
             mechanism=self._read("mechanism", mechanism_in),
             quantity=quantity,
-            claimed=self._read(
-                quantity, lambda value: _usable(claimed_in(value, quantity), quantity)
-            ),
+            claimed=self._read(quantity, lambda value: written_in(value, quantity)),
             at=self._read(argument, lambda value: argument_in(value, quantity)),
             kind=kind,
             source=self._optional("source", str, ""),
@@ -151,9 +147,3 @@ def _purpose(key: str) -> str:
         "claims": "; it says which of epsilon, delta, beta and renyi is the claim",
         "kind": "; use upper, lower or estimate",
     }.get(key, "")
-
-
-def _usable(value: Claimed, name: str) -> Claimed:
-    if isinstance(value, float) and value != math.inf:
-        raise InvalidInput(f"{name}: {value} cannot be claimed; use a number or inf")
-    return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from dpexact.audits.claims import ARGUMENTS, Claim, Kind, quantity_in
+from dpexact.audits.claims import ARGUMENTS, Claim, Kind, quantity_in, written_in
 from dpexact.errors import InvalidInput
 from dpexact.tokens import quoted
 from dpexact.training.logs import printed_promises
@@ -62,6 +62,7 @@ def claim_of(sentence: str) -> Claim:
             f"claim: {quoted(sentence)} is not accepted; write for example "
             "'epsilon <= 2.4 of gaussian(1.1)^9 at delta 1e-5 by Opacus 1.6'"
         )
-    quantity, relation, value, mechanism, _, at, source = found.groups()
-    kind = _KINDS[relation]
-    return Claim(mechanism, quantity_in(quantity), value, at, kind, source or "")  # type: ignore[arg-type]
+    name, relation, value, mechanism, _, at, source = found.groups()
+    quantity, kind = quantity_in(name), _KINDS[relation]
+    claimed = written_in(value, quantity)
+    return Claim(mechanism, quantity, claimed, at, kind, source or "")  # type: ignore[arg-type]

@@ -54,8 +54,17 @@ def digits_of(
     return click.option("--digits", type=numbers, default=usual, show_default=True, help=said)
 
 
+class _File(click.Path):
+    """A path; "-" stands for one stream in some programs, and for the other in others."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        if value == "-":
+            self.fail("'-' is not a file; write /dev/stdin, /dev/stdout or ./-", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 #: A file that a verb reads or writes.
-FILE: Final = click.Path(path_type=Path)
+FILE: Final = _File(path_type=Path)
 
 
 def file_option(name: str, said: str, **more: Any) -> Callable[[Verb], Verb]:

@@ -211,8 +211,9 @@ def _form(request: Request) -> Form:
     Raises:
         InvalidInput: a field is given twice or unknown.
     """
-    pairs = request.query_params.multi_items()
-    for name in {name for name, _ in pairs}:
-        if len(request.query_params.getlist(name)) > 1:
+    fields: dict[str, str] = {}
+    for name, value in request.query_params.multi_items():
+        if name in fields:
             raise InvalidInput(f"{name[:40]}: given twice")
-    return Form.of(dict(pairs))
+        fields[name] = value
+    return Form.of(fields)

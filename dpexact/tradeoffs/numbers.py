@@ -16,7 +16,7 @@ import functools
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import accumulate
-from math import comb
+from math import comb, prod
 from typing import ClassVar, Final, TypeAlias
 
 from flint import arb
@@ -314,12 +314,9 @@ def partial_sums(values: Iterable[Number], start: Fraction) -> list[Number]:
 
     Over one denominator, where that is short: else every sum may have a factor more than the last.
     """
-    listed, bottoms, size = list(values), [ONE], 1
-    for value in listed:
-        if size <= sums.REDUCED_TERMS and (bottom := _parts(value)[1]) not in bottoms:
-            bottoms.append(bottom)
-            size *= len(bottom)
-    if len(bottoms) < 3 or size > sums.REDUCED_TERMS:
+    listed = list(values)
+    bottoms = [ONE, *denominators(listed)]
+    if len(bottoms) < 3 or prod(map(len, bottoms)) > sums.SHARED_TERMS:
         return list(accumulate(listed, initial=start))
     whole, *others = (
         functools.reduce(sums.multiply, (b for b in bottoms if b is not left_out), ONE)
@@ -330,6 +327,17 @@ def partial_sums(values: Iterable[Number], start: Fraction) -> list[Number]:
     for top, bottom in map(_parts, listed):
         total = sums.add(total, sums.multiply(top, others[bottoms.index(bottom)]))
         found.append(quotient(total, whole))
+    return found
+
+
+def denominators(values: Iterable[Number]) -> list[Sum]:
+    """All different ones but 1, as long as their product is short."""
+    found: list[Sum] = []
+    for _, bottom in map(_parts, values):
+        if bottom != ONE and bottom not in found:
+            found.append(bottom)
+            if prod(map(len, found)) > sums.SHARED_TERMS:
+                break
     return found
 
 

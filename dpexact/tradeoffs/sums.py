@@ -22,6 +22,8 @@ REDUCED_TERMS: Final = 300
 REDUCED_DEGREE: Final = 2_000
 #: Products of more terms are not written out: sums of different denominators grow without end.
 MAX_PRODUCT: Final = 250_000
+#: Most terms of a denominator that sums in a row are brought to.
+SHARED_TERMS: Final = 2_000
 #: The last denominator whose sign was asked for, and the sign.
 _LAST: Final[list[tuple[Sum, int]]] = [({}, 0)]
 

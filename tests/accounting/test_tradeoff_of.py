@@ -317,3 +317,20 @@ def test_the_largest_loss_of_what_is_selected_bounds_small_errors():
 def test_many_bounded_ranges_at_a_small_level():
     """Of the smaller of two bounds on delta values contradicted what chords said between them."""
     assert tradeoff("adaptive(bounded_range(1/5)^88768)")("1e-300", 3).lower > F(99, 100)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "truncated_discrete_gaussian(527/200, 4, 2)^2 * pure_dp(41/250)",
+        "mix(1/2: truncated_discrete_gaussian(737/250, 4, 2), 1/2: staircase(1, 1/3))",
+        "mix(2/5: truncated_discrete_gaussian(3, 1, 2), 2/5: pair((1, 2/3), (0, 1/3)), "
+        "1/5: approx_dp(871/1000, 1/200))^3",
+        "mix(4/5: pair((1, 1)), 1/5: approx_dp(2/5, 1/10)) * "
+        "mix(1: truncated_discrete_gaussian(1697/1000, 3, 1))",
+    ],
+)
+def test_masses_whose_denominators_grow_together_are_left_to_the_profile(text):
+    """The algebra had taken minutes, and refused some in the end."""
+    found = tradeoff(text, "remove")("993/1000")
+    assert found.overlaps(DualTradeoff(profile(parse(text), "add"))("993/1000"))

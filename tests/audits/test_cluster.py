@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import time
 
 import pytest
 
@@ -60,6 +61,19 @@ def test_tasks_are_not_named_by_what_is_in_them(local):
     with executor_of(local.scheduler_address) as executor:
         one, other = (executor.submit(os.urandom, 8) for _ in range(2))
         assert one.result() != other.result()
+
+
+def test_a_scheduler_that_goes_is_named(local):
+    """Dask cancels what it was asked, and looks for the scheduler for half a minute."""
+
+    def ask():
+        with executor_of(local.scheduler_address) as executor:
+            task = executor.submit(time.sleep, 3)
+            task.cancel()
+            task.result()
+
+    with pytest.raises(InvalidInput, match=r"^scheduler: tcp://.* was lost meanwhile"):
+        ask()
 
 
 def test_no_scheduler(monkeypatch):

@@ -34,6 +34,8 @@ def test_what_is_claimed(sentence, claim):
         ("epsilon <= 2 of gdp(1) at epsilon 0.1", "write for example"),
         ("epsilon <= 2 of gdp(1)", "write for example"),
         ("epsilon <= two of gdp(1) at delta 0.1", "two"),
+        ("epsilon <= nan of gdp(1) at delta 0.1", "epsilon: nan cannot be claimed"),
+        ("epsilon >= -inf of gdp(1) at delta 0.1", "epsilon: -inf cannot be claimed"),
         ("epsilon <= 2 of gpd(1) at delta 0.1", "did you mean 'gdp'"),
         ("epsilon <= 2 of gdp(1) at delta 3", "delta: 3"),
     ],

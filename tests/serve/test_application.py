@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import socket
@@ -14,6 +15,7 @@ from served_pages import ENDLESS, serving, until_idle
 
 from dpexact.certificate_checker import read
 from dpexact.certificate_checker_mpfr.checking import check
+from dpexact.serve.application import MAX_QUERY
 from dpexact.serve.forms import MAX_TEXT
 
 
@@ -40,6 +42,16 @@ def test_a_mistake_is_one_line(served):
         assert b"did you mean 'gaussian'?" in served.get(f"/{path}?{query}")[2]
     twice = lines(served.get("/answer?delta=1&delta=2")[2])
     assert [line["error"] for line in twice] == ["delta: given twice"]
+
+
+def test_an_address_of_very_many_names_keeps_nobody_waiting(served):
+    """They are read where all requests are: that had taken the square of their number."""
+    names = map("".join, itertools.product("abcdefghijklmnopqrstuvwxyz", repeat=3))
+    query = "&".join(itertools.islice(names, MAX_QUERY // 4))
+    before = time.process_time()
+    (found,) = lines(served.get(f"/answer?{query}")[2])
+    assert "unknown field" in found["error"]
+    assert time.process_time() - before < 2
 
 
 def test_the_page_and_its_files(served):
