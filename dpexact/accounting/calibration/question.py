@@ -234,7 +234,7 @@ class Question:
         return 0 < quantity < (math.inf if self.aim.most is None else self.aim.most)
 
     def _odds(self, quantity: Bound) -> Fraction:
-        """Of what is never more than 1, which tell where next to 1 it is; other quantities are it."""
+        """Of what is never more than 1, which tell where next to 1; else the quantity itself."""
         value = Fraction(quantity)
         return value if self.aim.most is None else value / (self.aim.most - value)
 
