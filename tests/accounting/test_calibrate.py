@@ -651,9 +651,9 @@ def test_an_undecided_value_takes_one_look_on_each_side(monkeypatch):
 def test_a_bound_that_jumps_at_the_edge_is_asked_there():
     """At rate 1 a product of zCDP is not summed up first, which is the better bound."""
     text = "poisson(zcdp(1/100)^3 * gaussian(3)^10, ?)"
-    before, there = (delta(text.replace("?", q), 1, 9) for q in ("9999/10000", "1"))
+    before, there = (delta(text.replace("?", q), 3, 9) for q in ("9999/10000", "1"))
     assert there.upper < before.lower
-    assert calibrate(text, 1, there.upper) == Enclosure.exact(Fraction(1))
+    assert calibrate(text, 3, there.upper) == Enclosure.exact(Fraction(1))
 
 
 def test_one_of_two_bounds_is_asked_alone(monkeypatch):

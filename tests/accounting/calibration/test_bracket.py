@@ -117,7 +117,7 @@ def tried_for(log_delta, target, start=Fraction(1), kink=None):
         rising=False,
         integer=False,
         digits=6,
-        scale=scale(mu_of_delta(1.0), -level),
+        scale=scale(mu_of_delta(1.0), Fraction(target), odds=False),
         kink=kink,
     )
     count, pending = 0, [start]
