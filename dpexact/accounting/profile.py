@@ -309,10 +309,10 @@ class TighterBound(_Combined):
 
     def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
         answers = (ask(bound, points, digits) for bound in self.bounds)
-        return [self._tighter(*pair) for pair in zip(*answers, strict=True)]
+        return [self.tighter(*pair) for pair in zip(*answers, strict=True)]
 
     @staticmethod
-    def _tighter(one: Enclosure, other: Enclosure) -> Enclosure:
+    def tighter(one: Enclosure, other: Enclosure) -> Enclosure:
         least = one if one.upper <= other.upper else other
         return replace(least, lower=min(one.lower, other.lower))
 

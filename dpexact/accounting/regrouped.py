@@ -140,6 +140,9 @@ def _sampled(part: Poisson, k: int, replaced: bool, composed: Composed) -> Itera
         elif inside.noise is not None:
             yield Grouped(1 / inside.noise, rate, k), 1
         return
+    if inside.beside.is_certain:  # whom it takes no part of, it does not reveal
+        yield ApproxDP(rational(0), rate if replaced else 1 - (1 - rate) ** k), 1
+        return
     found = composed(part).guaranteed()
     if found is None:
         raise UnsupportedMechanism(f"no certified accounting for groups under {part}")

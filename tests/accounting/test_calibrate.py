@@ -591,6 +591,22 @@ def test_edges_are_asked_where_no_value_tells_of_them():
         calibrate("pure_dp(?) * pure_dp(2)", 1, "1e-3")
 
 
+def test_few_digits_tell_most_edges(monkeypatch):
+    """And none are asked while the tries arrive, though all are on one side."""
+    asked = []
+
+    def noted(mechanism, epsilon, digits, direction):
+        asked.append((str(mechanism), digits))
+        return delta_answer(mechanism, epsilon, digits, direction)
+
+    monkeypatch.setattr(targets, "delta_answer", noted)
+    calibrate("poisson(gaussian(1), ?)^2 * laplace(9)", 1, "1/1000", 20)
+    assert [digits for text, digits in asked if "poisson(gaussian(1), 0)" in text] == [6]
+    asked.clear()
+    calibrate("allocation(gaussian(?), 4)", 8, "1e-5", 9)
+    assert all("gdp(0)" not in text for text, _ in asked)
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -635,9 +651,9 @@ def test_an_undecided_value_takes_one_look_on_each_side(monkeypatch):
 def test_a_bound_that_jumps_at_the_edge_is_asked_there():
     """At rate 1 a product of zCDP is not summed up first, which is the better bound."""
     text = "poisson(zcdp(1/100)^3 * gaussian(3)^10, ?)"
-    before, there = (delta(text.replace("?", q), 1, 9) for q in ("9999/10000", "1"))
+    before, there = (delta(text.replace("?", q), 3, 9) for q in ("9999/10000", "1"))
     assert there.upper < before.lower
-    assert calibrate(text, 1, there.upper) == Enclosure.exact(Fraction(1))
+    assert calibrate(text, 3, there.upper) == Enclosure.exact(Fraction(1))
 
 
 def test_one_of_two_bounds_is_asked_alone(monkeypatch):
@@ -675,6 +691,12 @@ def test_the_number_of_evaluations_is_bounded(monkeypatch):
         ("laplace(?)", "1e-4", 7),
         ("approx_dp(?, 1e-8)^10", "1e-6", 9),
         ("pure_dp(1/1000)^?", "1e-9", 8),
+        # next to 1 of the odds, not of delta
+        ("poisson(gaussian(?), 1/2)^100", "0.9999999", 7),
+        ("laplace(?)^10", "0.9999", 6),
+        # of guarantees
+        ("zcdp(?)^3", "1e-6", 6),
+        ("bounded_range(1/100)^?", "1e-6", 5),
     ]:
         calls = 0
         calibrate(text, 1, target)

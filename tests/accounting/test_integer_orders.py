@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import log1p
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
 from oracles import scaled
@@ -65,6 +66,39 @@ def test_the_value_is_that_of_the_best_integer_order() -> None:
             least = min(least, 1 + (log + 5 * mp.log(10)) / t)
         for answer, truth in ((found, best), (other, least)):
             assert abs(mpf(answer.lower.numerator) / answer.lower.denominator / truth - 1) < 1e-10
+
+
+@given(
+    st.fractions(min_value=Fraction(1, 9), max_value=Fraction(8, 9), max_denominator=50),
+    st.fractions(min_value=Fraction(1, 9), max_value=Fraction(8, 9), max_denominator=50),
+    st.sampled_from(["-1", "-1/10", "0", "1/100", "1"]),
+)
+@settings(max_examples=scaled(25), deadline=None)
+def test_order_2_bounds_every_law_and_is_attained(p: Fraction, q: Fraction, at: str) -> None:
+    """Two outcomes lose at most what their own order allows, and at one epsilon exactly that."""
+    assume(p != q)
+    p, q = max(p, q), min(p, q)
+    if p + q > 1:  # the direction of the larger divergence
+        p, q = 1 - q, 1 - p
+    pair = f"pair(({p}, {q}), ({1 - p}, {1 - q}))"
+    curve = f"renyi_dp((2, {renyi(pair, 2, 20).safe(18)}))"
+    assert delta(pair, at, 12).lower <= delta(curve, at, 12).upper
+    assert epsilon(pair, "1/100", 12).lower <= epsilon(curve, "1/100", 12).upper
+    # where x = q is the best: (p - q)/2 (1 - 2q)/(q (1 - q)) = a
+    away = (p - q) * (1 - 2 * q) / (2 * q * (1 - q))
+    there = delta(pair, f"log({1 + away})", 12)
+    bound = delta(curve, f"log({1 + away})", 12)
+    assert there.lower <= bound.upper < there.upper * (1 + Fraction(1, 10**6))
+    assert float(epsilon(curve, there.upper, 12).upper) == pytest.approx(log1p(away), abs=1e-6)
+
+
+def test_what_loses_little_on_samples_is_known_at_epsilon_0() -> None:
+    """Integer orders alone leave 0.00018 there, and 0.786 of the epsilon."""
+    found = delta("poisson(zcdp(1e-8), 1/10)", 0, 9)
+    assert Fraction(7, 10**6) < found.lower <= found.upper < Fraction(8, 10**6)
+    assert epsilon("poisson(zcdp(1/2), 1/1000)", "1e-6", 6).safe(3) == "0.358"
+    found = calibrate("poisson(zcdp(?), 1/10)", advantage="1e-6", digits=4)
+    assert Fraction(19, 10**11) < found.lower <= found.upper < Fraction(21, 10**11)
 
 
 def test_samples_are_calibrated_and_others_are_refused() -> None:

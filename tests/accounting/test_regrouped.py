@@ -146,6 +146,16 @@ def test_a_guarantee_of_no_loss_but_a_leak():
     assert dpexact.delta("group(pure_dp(0), 3)", 0).upper == 0
 
 
+def test_what_reveals_everything_reveals_nobody_who_takes_no_part():
+    found = dpexact.delta("group(poisson(approx_dp(0, 1), 1/10), 3)", 7)
+    assert found.lower == found.upper == 1 - Fraction(9, 10) ** 3
+    assert dpexact.delta("replace(poisson(approx_dp(2, 1), 1/10))^2", 7).lower == Fraction(19, 100)
+    # so every noise meets a target above it, and little noise comes near it
+    assert dpexact.calibrate("replace(poisson(gaussian(?), 1/10))^2", 7, "1/5").upper == 0
+    near = dpexact.delta("replace(poisson(gaussian(1/50), 1/10))", 7, 5)
+    assert Fraction(99, 1000) < near.lower <= Fraction(1, 10)
+
+
 @pytest.mark.parametrize("text", ["group(approx_dp(1, 1), 3)", "replace(approx_dp(1/10, 1/2))"])
 def test_a_guarantee_of_which_nothing_is_left(text):
     assert dpexact.delta(text, 1).lower == 1

@@ -25,6 +25,8 @@ from dpexact import (
     repeat_and_select,
 )
 from dpexact.accounting.renyi import selected
+from dpexact.accounting.renyi.integer_orders import SelectedOrders
+from dpexact.conversion import real
 
 
 def generating(mean, shape):
@@ -70,6 +72,18 @@ def to_mpf(x):
 
 
 masses = st.lists(st.integers(1, 9), min_size=3, max_size=3)
+
+
+@pytest.mark.parametrize("at", ["-1", "-299/10000", "299/10000", "1/32"])
+def test_a_small_largest_loss_bounds_as_randomized_response_does(at):
+    """Of shape 1 that is three times the one of a run; of losses between, order 2 says more."""
+    text = "repeat_and_select(pure_dp(1/100), 20, 1)"
+    truth = dpexact.delta("pure_dp(3/100)", at, 8)
+    alone = SelectedOrders(dpexact.parse(text), "both").delta(real(at), 8)
+    assert dpexact.delta(text, at, 8).overlaps(truth)
+    assert alone.overlaps(truth)
+    found = dpexact.epsilon(text, "1/100000", 8)
+    assert found.overlaps(dpexact.epsilon("pure_dp(3/100)", "1/100000", 8))
 
 
 @given(

@@ -87,6 +87,24 @@ def test_a_curve_between_its_orders(rows, order, expected):
     assert standard._between(exact, Fraction(order)) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "quantity", "at"),
+    [
+        ("poisson(zcdp(1/2), 1/1000)", "epsilon", "1e-6"),
+        ("poisson(zcdp(1/2), 1/1000)", "delta", "-1/3"),
+        ("poisson(zcdp(1/2), 1/1000)", "delta", "1/100"),
+        ("renyi_dp((2, 1/100), (8, 1/10))", "delta", "1/20"),
+        ("renyi_dp((2, 1/100), (8, 1/10))", "epsilon", "1/100"),
+    ],
+)
+def test_order_2_has_a_bound_of_its_own(text, quantity, at, monkeypatch):
+    document = certified(text, quantity, at, 10)
+    assert standard.check(document)
+    monkeypatch.setattr(standard.Guarantees, "_by_squares", lambda self, x: self.a.exact(1))
+    with pytest.raises(Invalid):
+        standard.check(document)
+
+
 CLAIMS = [
     Claim("zcdp(1/2)", "epsilon", "6", "1e-6", "upper", id="above"),
     Claim("renyi_dp((2, 1/10), (8, 4/10))", "delta", "1/2", "1", "upper", id="above too"),

@@ -104,6 +104,8 @@ class Bracket:
         self._size = math.inf
         self._idle = 0
         self._away: Fraction | float = math.inf
+        #: Whether the last gap was much smaller than the one before.
+        self.is_closing = False
         #: How often two whole numbers in a row were missed on the same side; None before.
         self._missed: int | None = None
         #: The scale and points of the last proposal, and those that were of no use of late.
@@ -126,7 +128,8 @@ class Bracket:
         if gap is not None and gap > 0:
             self._above = [*self._above[1 - _KEPT :], point]
         size, away = self._log_size(), math.inf if gap is None else abs(gap)
-        if size == math.inf or size <= self._size / 2 or away <= self._away / _MUCH:
+        self.is_closing = math.inf > away <= self._away / _MUCH
+        if size == math.inf or size <= self._size / 2 or self.is_closing:
             self._idle, self._size = 0, size
             if self._way is not None:
                 self._useless = set()

@@ -32,6 +32,8 @@ from dpexact.reals import rational
 from dpexact.ternary import Ternary
 
 _ZERO: Final = Fraction(0)
+#: Digits that tell most edges from most targets.
+_FEW: Final = 6
 #: What an unknown step may stand in, beside others, for its likelihood ratio to be seen through.
 _TRANSPARENT: Final = (base.Composition, Repetition, Adaptive, Poisson, Mix)
 
@@ -105,7 +107,7 @@ def _most_private(question: Question) -> tuple[Enclosure | None, bool]:
         most = template.with_owner(ordering.towards(**given))
     else:
         most = template.fill(0) if ordering.from_zero else template.with_owner(GDP(rational(0)))
-    for digits in (question.digits + 3, question.digits + EDGE_DIGITS):
+    for digits in (_FEW, question.digits + 3, question.digits + EDGE_DIGITS):
         found, meets = question.of(most, digits)
         if meets is not Ternary.UNDECIDED:
             break

@@ -17,19 +17,23 @@ from dpexact.accounting.composition import Composition
 from dpexact.balls import approximate
 from dpexact.decimals import log_of
 from dpexact.errors import InvalidInput
+from dpexact.mechanisms import GDP, BoundedRange, DiscreteLaplace, Laplace, Mechanism
 from dpexact.mechanisms.ordering import Ordering
+from dpexact.reals import rational
 
 LogMu: TypeAlias = Callable[[float], float | None]
 """``log(mu)`` where the logarithm of a quantity is known; None where floats do not reach."""
 
 _HALF_LOG_TAU: Final = math.log(2 * math.pi) / 2
 #: Logarithms of a delta next to 1, from which floats tell nothing; and far tails.
-_FULL: Final = -1e-8
+_FULL: Final = -1e-20
 _FAR: Final = 20.0
 #: Below this ``delta(0)`` is a line.
 _LINE: Final = -50.0
 _DEEP: Final = -5.0
 _STEPS: Final = 60
+#: Logarithms of odds below minus this are those of what they are the odds of.
+_FLAT: Final = 50.0
 _CLOSE: Final = 1e-14
 #: Gaps below this are as they are, up to a factor; and that on both sides of which it is taken.
 _SMALL: Final = 1e-6
@@ -38,6 +42,8 @@ _NORMAL: Final = NormalDist()
 #: Values that are tried for where a quantity is reached, and a logarithm of one beyond floats.
 _LOOKS: Final = 20
 _ENDLESS: Final = 1e3
+#: Outcomes beyond which discrete noise is sketched.
+_MANY: Final = 100
 
 
 def mu_of_delta(epsilon: float) -> LogMu:
@@ -101,18 +107,28 @@ def mu_of_errors(alpha: float) -> LogMu:
     return log_mu
 
 
-def scale(log_mu: LogMu, log_target: float) -> Callable[[float], float | None] | None:
-    """``log(mu/mu')`` where the logarithm of the quantity exceeds that of the target by a gap."""
-    middle, low, high = (log_mu(log_target + x) for x in (0.0, -_NEAR, _NEAR))
+def scale(log_mu: LogMu, target: Fraction, odds: bool) -> Callable[[float], float | None] | None:
+    """``log(mu/mu')`` where the logarithm of the quantity, or of its ``odds``, exceeds that of the
+    target by a gap.
+    """
+    base = log_of(target)
+
+    def log_mu_at(gap: float) -> float | None:
+        logarithm = base + gap
+        if odds and logarithm > -_FLAT:
+            logarithm = -math.log1p(math.exp(-logarithm))
+        return log_mu(logarithm)
+
+    middle, low, high = (log_mu_at(x) for x in (0.0, -_NEAR, _NEAR))
     if middle is None or low is None or high is None:
         return None
-    factor, base = (high - low) / (2 * _NEAR), middle
+    factor = (high - low) / (2 * _NEAR)
 
     def at(gap: float) -> float | None:
         if abs(gap) < _SMALL:
             return factor * gap
-        found = log_mu(log_target + gap)
-        return None if found is None else found - base
+        found = log_mu_at(gap)
+        return None if found is None else found - middle
 
     return at
 
@@ -178,9 +194,19 @@ def largest_loss(composition: Composition) -> float:
     return total
 
 
+def sketched(mechanism: Mechanism) -> Mechanism:
+    """About the same, of laws that are short: bounded ranges as what their zCDP comes to."""
+    match mechanism:
+        case BoundedRange(eps):
+            return GDP(eps / 2)
+        case DiscreteLaplace(scale, sensitivity) if sensitivity > _MANY:
+            return Laplace(scale, rational(sensitivity))
+    return mechanism.with_inner(sketched)
+
+
 def mu_squared(composition: Composition) -> float:
     """That of the Gaussian with about the same expected loss; infinite where it is not known."""
-    total = 0.0 if composition.rho.fraction == 0 else math.inf
+    total = 2 * approximate(composition.rho + composition.xi)
     try:
         losses = [count * pair.cumulant(0.0).slope for pair, count in composition.pairs()]
     except (ArithmeticError, ValueError):

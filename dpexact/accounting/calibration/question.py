@@ -16,6 +16,7 @@ from dpexact.accounting.calibration.equivalent import (
     reached,
     sampled_mu_squared,
     scale,
+    sketched,
 )
 from dpexact.accounting.calibration.targets import Target
 from dpexact.accounting.composition import Composition
@@ -88,9 +89,9 @@ class Question:
     def scale(self) -> Scale | None:
         """Proposes: that of the Gaussian which would show the same quantity."""
         target = Fraction(self.target.upper)
-        if self.aim.log_mu is None or target <= 0:
+        if self.aim.log_mu is None or not self._is_inside(target):
             return None
-        return scale(self.aim.log_mu, log_of(target))
+        return scale(self.aim.log_mu, self._odds(target), self.aim.most is not None)
 
     @cached_property
     def likely(self) -> tuple[Fraction, Fraction | None, float | None]:
@@ -136,8 +137,8 @@ class Question:
 
     def _about(self, quantity: Callable[[Composition], float], value: Fraction) -> float:
         """A quantity with a value; samples of fixed size are read as those of their rate."""
-        steps = self.template.fill(value).steps().items()
-        return quantity(Composition.of(steps, fixed_size=True))
+        steps = sketched(self.template.fill(value)).steps().items()
+        return quantity(Composition.of(steps, fixed_size=True, zcdp=True))
 
     def _power(self, quantity: Callable[[Composition], float], value: Fraction) -> float | None:
         """By which values move ``mu``, of noise their inverses."""
@@ -200,34 +201,51 @@ class Question:
 
     def of(self, mechanism: Mechanism, digits: int) -> tuple[Enclosure, Ternary]:
         """The same of a mechanism."""
-        found = self.aim.ask(mechanism, digits, self.direction)
+        found = self.aim.ask(mechanism, digits + self._hidden, self.direction)
         meets = found.at_most(self.target)
         if meets is Ternary.HOLDS:
             self.method = found.method
         return found, meets
+
+    @cached_property
+    def _hidden(self) -> int:
+        """Digits of the target that tell nothing: next to 1 the first nines."""
+        target = self.target.upper
+        known = self.aim.most is not None and self._is_inside(target)
+        return max(0, math.ceil(log_of(self._odds(target)) / math.log(10))) if known else 0
 
     def is_met_by(self, mechanism: Mechanism) -> bool:
         """Whether ``mechanism`` certainly meets the target."""
         return self.of(mechanism, self.digits + 3)[1] is Ternary.HOLDS
 
     def gap(self, found: Enclosure) -> Fraction | None:
-        """Proposes: about ``log(quantity/target)``; None if infinite."""
+        """Proposes: about ``log(quantity/target)``, or of their odds; None if infinite."""
         if found.upper == math.inf:
             return None
-        middle = (Fraction(found.lower) + Fraction(found.upper)) / 2
-        if middle <= 0 or self.target.upper <= 0:
+        middle, target = (Fraction(found.lower) + Fraction(found.upper)) / 2, self.target.upper
+        if not (self._is_inside(middle) and self._is_inside(target)):
             return None
+        ratio = self._odds(middle) / self._odds(target)
         with balls.precision(balls.bits_for(self.digits + 10)):
-            ratio = balls.ball(middle) / balls.ball(Fraction(self.target.upper))
-            return balls.midpoint(ratio.log())
+            return balls.midpoint(balls.ball(ratio).log())
+
+    def _is_inside(self, quantity: Bound) -> bool:
+        """Whether it has finite odds."""
+        return 0 < quantity < (math.inf if self.aim.most is None else self.aim.most)
+
+    def _odds(self, quantity: Bound) -> Fraction:
+        """Of what is never more than 1, which tell where next to 1; else the quantity itself."""
+        value = Fraction(quantity)
+        return value if self.aim.most is None else value / (self.aim.most - value)
 
     def doubt(self, found: Enclosure, met: bool) -> float:
         """Proposes: how far a gap has to fall, or to rise, to be told; 0 where nothing is found."""
         if not met and found.lower == 0:
             return 0.0
         low, high = (self.target.upper, found.upper) if met else (found.lower, self.target.lower)
-        known = 0 < low < high < math.inf
-        return log_of(Fraction(high) / Fraction(low)) if known else float(_LITTLE)
+        if not (low < high and self._is_inside(low) and self._is_inside(high)):
+            return float(_LITTLE)
+        return log_of(self._odds(high) / self._odds(low))
 
 
 class OneEnd(Question):

@@ -72,7 +72,8 @@ class Search:
         while True:
             known = self._met and self._missed
             # proposes: when the edges are asked; what is certain of them is so at any time
-            unsure = not known and (bracket.is_narrow or budget <= whole - _OUTWARD)
+            outward = budget <= whole - _OUTWARD and not bracket.is_closing
+            unsure = not known and (bracket.is_narrow or outward)
             if unsure and (at_edge := self.edges.answer(self._met, self._missed)):
                 return at_edge
             if bracket.is_narrow:

@@ -60,6 +60,8 @@ class LatticeComposition(TangentProfile):
         self.largest: Real | None = self._largest()
         self.lost_bits = 4 + max(0, -math.floor(balls.approximate_log(self.unit) / math.log(2)))
         self._extent: float = sum(s.extent for s in parts)
+        # one run is listed as it is
+        self._short: int = MAX_ATOMS if sum(s.count for s in parts) == 1 else SHORT
         self._bulk = -math.inf
         self._laws: dict[int, Run] = {}
         self._circles: dict[tuple[Fraction, int], Circle] = {}
@@ -144,7 +146,7 @@ class LatticeComposition(TangentProfile):
     def _composed(self) -> Run:
         self._check_length()
         # proposes: what is cut; whatever it is is counted as dropped
-        cut = arb(2) ** (-balls.current() - 10) if self._extent > SHORT else arb(0)
+        cut = arb(2) ** (-balls.current() - 10) if self._extent > self._short else arb(0)
         runs = [Run(0, [arb(1)], arb(0))]
         for s in self.parts:
             step = s.pair.tilted(ZERO)
@@ -157,7 +159,7 @@ class LatticeComposition(TangentProfile):
 
     def _is_short(self, near: float) -> bool:
         """Whether few losses are listed that tell of an epsilon. Proposes: the cheaper way."""
-        if self._extent <= SHORT:
+        if self._extent <= self._short:
             return True
         # a part that strides turns often, and few of its nodes are left out
         if self._length() > min(SHORT * max(s.stride for s in self.parts), MAX_ATOMS):
@@ -181,7 +183,7 @@ class LatticeComposition(TangentProfile):
 
     def _check_length(self) -> None:
         # proposes: what is no work; a short law is cheap, however spread it is
-        if self._extent <= SHORT:
+        if self._extent <= self._short:
             return
         # proposes: what is too much work
         if self._length() > MAX_ATOMS:

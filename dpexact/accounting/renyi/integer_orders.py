@@ -5,6 +5,9 @@ at orders between, that of a Gaussian is no bound (``docs/theory/classic.md``). 
 ``alpha = t + 1`` (Steinke 2022, Proposition 14, which holds at each single order)
 
 .. math:: \log\delta \le t (D_{t+1} - \varepsilon) + t\log t - (t+1)\log(t+1).
+
+At ``epsilon = 0`` that does not go to 0 as losses do. The best bound of order 2 does: with ``c =
+e^{D_2} - 1`` and ``a = e^epsilon - 1``, ``delta <= (sqrt(a^2 + c) - a)/2``.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.pairs.pair import log_chernoff
-from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.accounting.profile import InfiniteLoss, Profile, TighterBound
 from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.accounting.standing import curves
 from dpexact.arguments import Direction
@@ -58,14 +61,41 @@ class IntegerOrders(Profile):
         def log(t: arb, divergence: arb) -> arb:
             return t * (divergence - balls.ball(epsilon)) + log_chernoff(t)
 
+        def squares(excess: arb) -> arb:
+            away = balls.ball(epsilon).expm1()
+            root = (away * away + excess).sqrt()
+            # without cancellation on either side
+            return excess / (root + away) / 2 if away >= 0 else (root - away) / 2
+
         found = self._at_best(log, lambda t, d: log(t, d).exp().min(arb(1)), digits)
+        found = self._least_of(found, squares, digits)
         return found.within(_ZERO, Fraction(1))  # also of an exponential that no ball holds
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         def bound(t: arb, divergence: arb) -> arb:
             return divergence + (log_chernoff(t) - balls.ball(delta).log()) / t
 
-        return self._at_best(bound, lambda t, d: bound(t, d).max(arb(0)), digits)
+        def squares(excess: arb) -> arb:
+            level = balls.ball(delta)
+            return (excess / level / 4 - level).max(arb(0)).log1p()
+
+        found = self._at_best(bound, lambda t, d: bound(t, d).max(arb(0)), digits)
+        return self._least_of(found, squares, digits)
+
+    def _least_of(self, found: Enclosure, squares: Callable[[arb], arb], digits: int) -> Enclosure:
+        """Or of what ``e^{D_2} - 1`` bounds, where order 2 is known; it increases with that."""
+        if self._second is None:
+            return found
+        known = self._divergence(self._second, digits + 10)
+        if not isinstance(known.upper, Fraction):
+            return found
+        other = balls.image(known, lambda d: squares(d.expm1()), digits + 2, method=self.method)
+        return TighterBound.tighter(found, other)
+
+    @property
+    def _second(self) -> int | None:
+        """The place of order 2."""
+        return self.scale
 
     def _at_best(
         self, height: Callable[[arb, arb], arb], bound: Callable[[arb, arb], arb], digits: int
@@ -112,7 +142,8 @@ class IntegerOrders(Profile):
 
 
 class SelectedOrders(IntegerOrders):
-    """The same at orders between integers, and by the largest loss where that is finite.
+    """The same at orders between integers, and by the largest loss where that is finite, as of
+    randomized response.
 
     No sample of zCDP is beside it: of those only integer orders are known.
     """
@@ -121,14 +152,26 @@ class SelectedOrders(IntegerOrders):
     method = "upper bound: Rényi of what is selected, Proposition 14"
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
-        most = self.largest_loss(digits)
+        most = self.largest_loss(digits + 10)
         if balls.order(epsilon, _above(most)) in (Order.ABOVE, Order.EQUAL):
             return Enclosure.exact(_ZERO, self.method)
-        return super().delta(epsilon, digits)
+
+        def response(most: arb) -> arb:
+            level, top = balls.ball(epsilon).exp(), most.exp()
+            return ((top - level) / (top + 1)).max(1 - level)
+
+        found = super().delta(epsilon, digits)
+        other = balls.image(most, response, digits + 2, method=self.method)
+        return TighterBound.tighter(found, other)
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
-        found, most = super()._epsilon(delta, digits), self.largest_loss(digits)
-        return most if most.upper <= found.upper else found
+        def response(most: arb) -> arb:
+            top = most.exp()
+            return (top - balls.ball(delta) * (top + 1)).max(arb(1)).log()
+
+        found, most = super()._epsilon(delta, digits), self.largest_loss(digits + 10)
+        other = balls.image(most, response, digits + 2, method=self.method)
+        return TighterBound.tighter(found, other)
 
     def rows(self, level: arb, rest: arb, digits: int) -> list[tuple[Fraction, Fraction]]:
         """Orders for tests of a level, and their divergences rounded up: by Hölder's inequality.
@@ -174,6 +217,10 @@ class GivenOrders(IntegerOrders):
         """Every order, and its divergence rounded up."""
         found = ((a, self._divergence(k, digits).upper) for k, a in enumerate(self.orders))
         return [(a, most) for a, most in found if isinstance(most, Fraction)]
+
+    @property
+    def _second(self) -> int | None:
+        return self.orders.index(Fraction(2)) if 2 in self.orders else None
 
     def _excess(self, place: int) -> Fraction:
         return self.orders[place] - 1

@@ -64,6 +64,15 @@ def test_proposals_are_short_decimals():
     assert all((value * 10**9).denominator == 1 for value in tried)
 
 
+def test_a_bracket_is_closing_while_gaps_shrink():
+    bracket = Bracket(Fraction(0), math.inf, rising=True, integer=False, digits=6)
+    found = []
+    for value, gap in enumerate([None, None, Fraction(-1), Fraction(-1, 5), Fraction(-1, 6), None]):
+        bracket.note(Fraction(value + 1), True, gap)
+        found.append(bracket.is_closing)
+    assert found == [False, False, True, True, False, False]
+
+
 def test_values_beside_another():
     """So far away that the gap is another by what is wanted, by the slope that was seen."""
     bracket = Bracket(Fraction(0), math.inf, rising=True, integer=True, digits=6)
@@ -108,7 +117,7 @@ def tried_for(log_delta, target, start=Fraction(1), kink=None):
         rising=False,
         integer=False,
         digits=6,
-        scale=scale(mu_of_delta(1.0), -level),
+        scale=scale(mu_of_delta(1.0), Fraction(target), odds=False),
         kink=kink,
     )
     count, pending = 0, [start]

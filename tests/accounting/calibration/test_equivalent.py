@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpexact import delta, renyi, tradeoff
+from dpexact import calibrate, delta, renyi, tradeoff
 from dpexact.accounting.calibration.equivalent import (
     largest_loss,
     mu_of_delta,
@@ -16,6 +16,7 @@ from dpexact.accounting.calibration.equivalent import (
     reached,
     sampled_mu_squared,
     scale,
+    sketched,
 )
 from dpexact.accounting.composition import Composition
 from dpexact.mechanisms.grammar import parse
@@ -53,17 +54,44 @@ def test_beyond_floats_there_is_no_scale():
     assert mu_of_delta(1.0)(0.0) is None
     assert mu_of_delta(math.inf)(-1.0) is None
     assert mu_of_errors(0.5)(math.log(0.6)) is None
-    assert scale(mu_of_errors(0.5), math.log(0.5)) is None
+    assert scale(mu_of_errors(0.5), Fraction(1, 2), odds=False) is None
 
 
 def test_a_scale_is_0_at_the_target_and_rises():
-    at = scale(mu_of_delta(1.0), math.log(1e-5))
+    at = scale(mu_of_delta(1.0), Fraction(1, 10**5), odds=False)
     assert at is not None
     points = [-1e5, -3, -1e-3, -1e-5, -1e-7, 0, 1e-9, 1e-6, 1e-2, 5, 11]
     found = [at(x) for x in points]
     assert found[points.index(0)] == 0
     assert found == sorted(found)
     assert at(1e-7) * 100 == pytest.approx(at(1e-5), rel=1e-3)
+
+
+def test_a_scale_of_odds_tells_what_is_next_to_1():
+    """Of Gaussians it is exact, also where floats of delta are 1."""
+    target = Fraction(99, 100)
+    at = scale(mu_of_delta(1.0), target / (1 - target), odds=True)
+    here = log_of_mu(target)
+    for mu in (6, 9, 12):
+        found = delta(f"gdp({mu})", 1, 40)
+        odds = Fraction(found.lower) / (1 - Fraction(found.lower))
+        gap = math.log(odds * (1 - target) / target)
+        assert at(gap) == pytest.approx(math.log(mu) - here, abs=1e-5)
+
+
+def log_of_mu(target):
+    """Of the Gaussian that has the target as its delta at 1."""
+    return math.log(float(calibrate("gdp(?)", 1, target).lower))
+
+
+@pytest.mark.parametrize("text", ["bounded_range(1/3)", "poisson(bounded_range(1/3), 1/2)"])
+def test_a_sketch_has_about_the_same_losses(text):
+    assert str(sketched(parse(text))) == str(parse(text.replace("bounded_range(1/3)", "gdp(1/6)")))
+    long = parse("discrete_laplace(1000, 500)^3 * gaussian(2)")
+    assert str(sketched(long)) == "laplace(1000, 500)^3 * gaussian(2)"
+    found = [mu_squared(Composition.of(m.steps().items())) for m in (long, sketched(long))]
+    assert found[0] == pytest.approx(found[1], rel=1e-3)
+    assert sketched(parse("discrete_laplace(2, 3)")) == parse("discrete_laplace(2, 3)")
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,22 @@ def test_one_discrete_gaussian_step_by_its_definition():
     assert abs(value - found.lower) < Fraction(1, 10**29)
 
 
+def test_one_run_of_many_outcomes_is_listed(monkeypatch):
+    """Where circles took most of a minute; against geometric series."""
+    import mpmath
+
+    monkeypatch.delattr(lattice_product, "Circle")
+    found = composed((discrete_laplace(real(1000), 4000), 1)).delta(real(1), 20)
+    with mpmath.workdps(60):
+        a, level = mpmath.exp(-mpmath.mpf(1) / 1000), mpmath.e
+        # the loss (4000 - 2x)/1000 exceeds 1 up to x = 1499: noise below 1500, and below -2500
+        p = 1 - a**1500 / (1 + a)
+        q = a**2501 / (1 + a)
+        truth = real(p - level * q).fraction
+    assert found.digits >= 20
+    assert abs(truth - found.lower) < Fraction(1, 10**18)
+
+
 def test_products_of_different_sigma_split_as_one_would_expect():
     two, three = DiscreteGaussian(real(2) ** 2, 1), DiscreteGaussian(real(3) ** 2, 2)
     together = composed((two, 2), (three, 1)).delta(real(1), 25)
