@@ -42,6 +42,8 @@ _FEWEST: Final = 4
 _LITTLE, _LESS = 100_000, 3
 #: So many points are not asked one by one where others stand behind.
 _MANY: Final = 48
+#: So many that lines did not find are worth another one, between some that are asked alone.
+WORTH_ANOTHER: Final = 12
 #: So many targets are searched for each; of more the ends, and how far beyond them values lie.
 _ALONE: Final = 48
 _END: Final = 1e-4
@@ -131,7 +133,7 @@ def _plans(
     """
 
     def tried(part: Sequence[Real]) -> Plan | None:
-        ends, found = [Query(near[at], lines.repeat, logs[at]) for at in _ends(part)], None
+        ends, found = [Query(near[at], lines.repeat, logs[at]) for at in spread(part)], None
         for spare in _SPARE:
             with suppress(ArithmeticError, ValueError):
                 found = lines.planned(ends, max(map(digits, ends)) + spare)
@@ -186,10 +188,13 @@ def told_again(
     return {}
 
 
-def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict[Real, Enclosure]:
+def shared_epsilons(
+    lines: Solving, deltas: Sequence[Real], digits: int, known: dict[Real, Enclosure] | None = None
+) -> dict[Real, Enclosure]:
     """Epsilon at those of many targets for which shared lines give it.
 
-    Proposes: likewise, and where each search begins; balls bracket what it finds.
+    Proposes: likewise, and where each search begins, by floats or between others that are
+    ``known``; balls bracket what it finds.
     """
     found: dict[Real, Enclosure] = {}
 
@@ -203,10 +208,14 @@ def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict
             if at.fraction != 1 and lines.infinite.order(at, digits) is Order.BELOW
         }
         asked = sorted(logs, key=lambda at: -logs[at])
-        saddles = anchored(
-            [-logs[at] for at in asked], lambda log: lines.product.epsilon(-log, lines.repeat)
-        )
-        near = dict(zip(asked, saddles, strict=True))
+        if known:
+            ends = sorted((-lines.log_delta(at), float(known[at].lower)) for at in known)
+            starts = np.interp([-logs[at] for at in asked], *np.array(ends).T).tolist()
+        else:
+            starts = anchored(
+                [-logs[at] for at in asked], lambda log: lines.product.epsilon(-log, lines.repeat)
+            )
+        near = dict(zip(asked, starts, strict=True))
         # where floats see none, some have none indeed, others are next to those that have
         if low := [at for at in asked if not near[at] > 0]:
             at_zero, none = lines.delta(rational(0), digits), Enclosure.exact(_ZERO, lines.method)
@@ -373,6 +382,6 @@ def _groups(points: Sequence[Real], logs: dict[Real, float], fall: float) -> Ite
         yield group
 
 
-def _ends(group: Sequence[Real]) -> list[Real]:
+def spread(group: Sequence[Real]) -> list[Real]:
     """Both ends and two points between, which place the line of all."""
     return [group[place] for place in sorted({i * (len(group) - 1) // 3 for i in range(4)})]

@@ -14,12 +14,14 @@ from flint import arb
 from dpexact import balls
 from dpexact.accounting.engines.contour.inversion import Contour
 from dpexact.accounting.engines.contour.many import (
+    WORTH_ANOTHER,
     asked_alone,
     digits_of_delta,
     on_line,
     shared_deltas,
     shared_epsilons,
     solved,
+    spread,
     told_again,
 )
 from dpexact.accounting.engines.contour.planning import Plan, Query, affordable, guarded, planned
@@ -141,7 +143,14 @@ class ContourProfile(Profile):
 
     def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
         found = shared_epsilons(self, deltas, digits) if len(deltas) > 1 else {}
-        for at in asked_alone(deltas, found, 0, self.patient):
+        left = asked_alone(deltas, found, 0, self.patient)
+        # proposes: whom to ask first; where floats misled, others begin between those
+        if len(left) >= WORTH_ANOTHER:
+            ends = spread(sorted(left, key=balls.approximate_log))
+            known = {at: self.epsilon(at, digits) for at in ends}
+            found |= known | shared_epsilons(self, left, digits, known)
+            left = asked_alone(deltas, found, 0, self.patient)
+        for at in left:
             found[at] = self.epsilon(at, digits)
         return [found.get(at, _NO_ANSWER) for at in deltas]
 
