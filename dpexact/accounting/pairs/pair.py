@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple, NoReturn, TypeAlias
 
 from flint import acb, arb
 
-from dpexact.balls import ball, current
+from dpexact.balls import ball, current, reached
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import log_ratio
 from dpexact.reals import Real, rational
@@ -252,6 +252,10 @@ class Pair(ABC):
             p, q = continuous[0](level)
             total += p - level * q
         return total
+
+    def divergences(self, epsilons: Sequence[arb]) -> list[arb]:
+        """:meth:`divergence` at many points, which may share work; not finite where unknown."""
+        return [reached(self.divergence, x) for x in epsilons]
 
     def origin(self) -> arb:
         """The loss at which a lattice starts."""

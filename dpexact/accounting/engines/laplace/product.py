@@ -90,9 +90,11 @@ class LaplaceProduct(BallProfile):
         points = [reals.rational(balls.midpoint(x)) for x in places]
         with balls.precision(balls.bits_for(digits)):
             found, lost = shared(self.parts, points, digits), self.infinite.ball()
-            every = zip(points, places, strict=True)
             return [
-                lost + (1 - lost) * found[at] if at in found else self._value(x) for at, x in every
+                lost + (1 - lost) * found[at]
+                if at in found
+                else balls.reached(self.delta_ball, x)
+                for at, x in zip(points, places, strict=True)
             ]
 
     @property
