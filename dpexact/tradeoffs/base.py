@@ -54,13 +54,11 @@ class TradeoffFunction(ABC):
         """
         wanted = digits_in(digits)
         levels = [level_in(level) for level in members(alpha, "alpha")]
-        once = [*dict.fromkeys(levels)]
         # less type II error is promised, never more
-        answers = {
-            level: answer.relied_on("lower").as_bound(self.bound, self.theorem)
-            for level, answer in zip(once, self._enclose_many(once, wanted), strict=True)
-        }
-        found = [answers[level] for level in levels]
+        found = [
+            answer.relied_on("lower").as_bound(self.bound, self.theorem)
+            for answer in self._enclose_many(levels, wanted)
+        ]
         return found if is_many(alpha) else delivered(found[0], wanted)
 
     def _enclose_many(self, alphas: Sequence[Number], digits: int) -> list[Enclosure]:

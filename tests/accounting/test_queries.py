@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from oracles import scaled
 
 from dpexact import DpexactError, delta, delta_bounds, epsilon, parse
+from dpexact.accounting.engines.closed_form import GaussianMixedWithResponse
 from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
@@ -236,29 +237,17 @@ def test_points_that_share_a_line_are_as_each_by_itself(mechanism: str) -> None:
         assert high - low <= 1e-14 * high
 
 
-def test_equal_points_are_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In any order, and of trade-off functions too."""
-    from dpexact import tradeoff
-    from dpexact.accounting import queries
-    from dpexact.accounting.engines.closed_form import GaussianMixedWithResponse
-    from dpexact.tradeoffs import GaussianTradeoff
+@pytest.mark.parametrize("ask", [delta, epsilon])
+def test_equal_points_are_asked_once(monkeypatch: pytest.MonkeyPatch, ask: Any) -> None:
+    asked: list[int] = []
+    name = f"{ask.__name__}s"
+    many = getattr(GaussianMixedWithResponse, name)
 
-    asked: list[Any] = []
-    for owner, name in (
-        (GaussianMixedWithResponse, "deltas"),
-        (GaussianMixedWithResponse, "epsilons"),
-        (GaussianTradeoff, "_enclose_many"),
-    ):
-        ask = getattr(owner, name)
+    def counted(self: Any, points: Any, digits: int) -> Any:
+        asked.append(len(points))
+        return many(self, points, digits)
 
-        def counted(self: Any, points: Any, digits: int, ask: Any = ask) -> Any:
-            asked.append(len(points))
-            return ask(self, points, digits)
-
-        monkeypatch.setattr(owner, name, counted)
-    for answer in (queries.delta, queries.epsilon):
-        found = answer("gaussian(1)", ["1/2", "1/5", Fraction(1, 2), 0.5, "1/5"], 6)
-        assert found == [found[i] for i in (0, 1, 0, 0, 1)]
-    levels = tradeoff("gaussian(1)")(["1/2", 0.5, "1/9"], 6)
-    assert levels[0] == levels[1] != levels[2]
-    assert asked == [2, 2, 2]
+    monkeypatch.setattr(GaussianMixedWithResponse, name, counted)
+    found = ask("gaussian(1)", ["1/2", "1/5", Fraction(1, 2), 0.5, "1/5"], 6)
+    assert found == [found[i] for i in (0, 1, 0, 0, 1)]
+    assert asked == [2]

@@ -39,13 +39,13 @@ _PLANNING_BITS: Final = 128
 
 
 class Clones(NamedTuple):
-    """``count`` clones with chance ``chance``; ``least`` of them on one side make a ratio above.
+    """So many ``clones`` with chance ``chance``; ``least`` of them on one side make a ratio above.
 
     ``tail`` is ``Pr[A >= least]``, ``before`` is ``Pr[A = least - 1]``, and ``near`` is
     ``Pr[A = least]`` where balls do not tell whether the ratio of ``least`` is above, else None.
     """
 
-    count: int
+    clones: int
     least: int
     chance: arb
     tail: arb
@@ -125,9 +125,9 @@ class Shuffled(Pair):
         for c in self._downwards(low, high, (thetas[0], thetas[0] + _DOUBT), bits):
             firsts[0] += c.chance * (c.tail + c.before)
             seconds[0] += c.chance * c.tail
-            least = max(0, (thetas[-1] * (c.count + 1) >> bits) + 1)
+            least = max(0, (thetas[-1] * (c.clones + 1) >> bits) + 1)
             outcomes = np.arange(c.least - 1, least - 1, -1)
-            shares = (outcomes << bits) // (c.count + 1)
+            shares = (outcomes << bits) // (c.clones + 1)
             below = last - np.searchsorted(rising, shares, "right")
             surely = last - np.searchsorted(rising, shares - _DOUBT, "right")
             for k in np.flatnonzero(below < surely):
@@ -137,7 +137,7 @@ class Shuffled(Pair):
             mass = c.chance * c.before
             for a, i in zip(outcomes.tolist(), below.tolist(), strict=True):
                 seconds[i] += mass
-                mass = mass * a / (c.count + 1 - a)
+                mass = mass * a / (c.clones + 1 - a)
                 firsts[i] += mass
         sums = enumerate(zip(accumulate(firsts), accumulate(seconds), strict=True))
         return [None if i in unclear else both for i, both in sums]

@@ -91,9 +91,7 @@ class LaplaceProduct(BallProfile):
         with balls.precision(balls.bits_for(digits)):
             found, lost = shared(self.parts, points, digits), self.infinite.ball()
             return [
-                lost + (1 - lost) * found[at]
-                if at in found
-                else balls.reached(self.delta_ball, x)
+                lost + (1 - lost) * found[at] if at in found else balls.reached(self.delta_ball, x)
                 for at, x in zip(points, places, strict=True)
             ]
 

@@ -179,8 +179,8 @@ def test_targets_begin_between_others_where_floats_mislead_all(monkeypatch):
     alone = _counted(monkeypatch, ContourProfile, "solved_epsilon")
     found = lines.epsilons(targets, 4)
     assert len(alone) <= 6
-    for at, answer in zip(targets, found, strict=True):
-        assert answer.digits >= 4
+    assert all(answer.digits >= 4 for answer in found)
+    for at, answer in zip(targets[::8], found[::8], strict=True):
         assert answer.overlaps(AllocationPut(rational(2), 500, add=False).epsilon(at, 6))
 
 
