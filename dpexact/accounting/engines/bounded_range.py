@@ -84,8 +84,8 @@ class BoundedRangeProfile(BallProfile):
     def delta_balls(self, epsilons: Sequence[arb]) -> list[arb]:
         """Of neighbours few indices are looked at: the others are below, by chords of ``G``."""
         found: dict[int, arb] = {}
-        # proposes: who is asked together, and in which order
         asked = [i for i, x in enumerate(epsilons) if x >= 0 and self.count <= _MOST_RUNS]
+        # proposes: who is asked together
         asked.sort(key=lambda i: epsilons[i].mid())
         for start in range(0, len(asked) - _TOGETHER + 1, _TOGETHER):
             group = asked[start : start + _TOGETHER]

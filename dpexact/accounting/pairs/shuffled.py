@@ -130,9 +130,12 @@ class Shuffled(Pair):
             shares = (outcomes << bits) // (c.clones + 1)
             below = last - np.searchsorted(rising, shares, "right")
             surely = last - np.searchsorted(rising, shares - _DOUBT, "right")
+            # proposes: nothing; all these are whole numbers
             for k in np.flatnonzero(below < surely):
+                # proposes: likewise
                 unclear.update(range(below[k], surely[k]))
             if c.near is not None:
+                # proposes: likewise
                 unclear.update(i for i in range(last) if thetas[i] > thetas[0] - _DOUBT)
             mass = c.chance * c.before
             for a, i in zip(outcomes.tolist(), below.tolist(), strict=True):
@@ -140,6 +143,7 @@ class Shuffled(Pair):
                 mass = mass * a / (c.clones + 1 - a)
                 firsts[i] += mass
         sums = enumerate(zip(accumulate(firsts), accumulate(seconds), strict=True))
+        # proposes: likewise
         return [None if i in unclear else both for i, both in sums]
 
     def atoms(self, tail: float) -> tuple[list[Masses], Masses]:

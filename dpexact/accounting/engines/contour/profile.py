@@ -146,6 +146,7 @@ class ContourProfile(Profile):
         left = asked_alone(deltas, found, 0, self.patient)
         # proposes: whom to ask first; where floats misled, others begin between those
         if len(left) >= WORTH_ANOTHER:
+            # proposes: likewise
             ends = spread(sorted(left, key=balls.approximate_log))
             known = {at: self.epsilon(at, digits) for at in ends}
             found |= known | shared_epsilons(self, left, digits, known)
