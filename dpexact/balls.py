@@ -134,14 +134,6 @@ def certify(
     return best.short(f"{bits // 2} bits of precision did not suffice")
 
 
-def reached(compute: Callable[[arb], arb], x: arb) -> arb:
-    """What is computed, not finite where floats, which propose, do not reach."""
-    try:
-        return compute(x)
-    except ArithmeticError:
-        return arb.nan()
-
-
 def levels(
     compute: Callable[[Point], arb],
     points: Iterable[Point],

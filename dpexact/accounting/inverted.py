@@ -16,6 +16,7 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls
+from dpexact.accounting.pairs.pair import reached
 from dpexact.accounting.profile import Profile
 from dpexact.decimals import format_decimal
 from dpexact.enclosure import Enclosure
@@ -307,7 +308,7 @@ class BallProfile(InvertedProfile):
 
     def delta_balls(self, epsilons: Sequence[arb]) -> list[arb]:
         """:meth:`delta_ball` at many points, which may share work; not finite where unknown."""
-        return [balls.reached(self.delta_ball, x) for x in epsilons]
+        return [reached(self.delta_ball, x) for x in epsilons]
 
     def lower_ball(self, epsilon: arb) -> arb:
         """About :meth:`delta_ball` and at most that, where less work gives it."""

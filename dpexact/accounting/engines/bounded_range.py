@@ -31,6 +31,7 @@ from flint import arb
 from dpexact import balls
 from dpexact.accounting.binomial import binomial_mass, binomial_tail
 from dpexact.accounting.inverted import ZERO, BallProfile
+from dpexact.accounting.pairs.pair import reached
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
@@ -92,7 +93,7 @@ class BoundedRangeProfile(BallProfile):
             found |= zip(group, self._neighbours([epsilons[i] for i in group]), strict=True)
         kept, lost = 1 - self.infinite.ball(), self.infinite.ball()
         return [
-            lost + kept * found[i] if i in found else balls.reached(self.delta_ball, x)
+            lost + kept * found[i] if i in found else reached(self.delta_ball, x)
             for i, x in enumerate(epsilons)
         ]
 

@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple, NoReturn, TypeAlias
 
 from flint import acb, arb
 
-from dpexact.balls import ball, current, reached
+from dpexact.balls import ball, current
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import log_ratio
 from dpexact.reals import Real, rational
@@ -294,6 +294,14 @@ class Pair(ABC):
 
 Factors: TypeAlias = Sequence[tuple[Pair, int]]
 """Pairs, each with how often it runs: together the product of all."""
+
+
+def reached(compute: Callable[[arb], arb], x: arb) -> arb:
+    """What is computed, not finite where floats, which propose, do not reach."""
+    try:
+        return compute(x)
+    except ArithmeticError:
+        return arb.nan()
 
 
 def product(factors: Factors, of: Callable[[Pair], arb]) -> arb:

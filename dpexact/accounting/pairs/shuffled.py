@@ -25,8 +25,8 @@ import numpy as np
 from flint import arb
 
 from dpexact.accounting.binomial import binomial_mass, binomial_tail
-from dpexact.accounting.pairs.pair import Masses, Pair, Tails, far
-from dpexact.balls import UNIT, approximate, ball, current, precision, reached, to_enclosure
+from dpexact.accounting.pairs.pair import Masses, Pair, Tails, far, reached
+from dpexact.balls import UNIT, approximate, ball, current, precision, to_enclosure
 from dpexact.reals import Real
 
 #: Bits of whole numbers, and by how many units they are rounded.

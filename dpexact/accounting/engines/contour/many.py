@@ -42,8 +42,6 @@ _FEWEST: Final = 4
 _LITTLE, _LESS = 100_000, 3
 #: So many points are not asked one by one where others stand behind.
 _MANY: Final = 48
-#: So many that lines did not find are worth another one, between some that are asked alone.
-WORTH_ANOTHER: Final = 12
 #: So many targets are searched for each; of more the ends, and how far beyond them values lie.
 _ALONE: Final = 48
 _END: Final = 1e-4
@@ -133,7 +131,7 @@ def _plans(
     """
 
     def tried(part: Sequence[Real]) -> Plan | None:
-        ends, found = [Query(near[at], lines.repeat, logs[at]) for at in spread(part)], None
+        ends, found = [Query(near[at], lines.repeat, logs[at]) for at in _ends(part)], None
         for spare in _SPARE:
             with suppress(ArithmeticError, ValueError):
                 found = lines.planned(ends, max(map(digits, ends)) + spare)
@@ -193,8 +191,7 @@ def shared_epsilons(
 ) -> dict[Real, Enclosure]:
     """Epsilon at those of many targets for which shared lines give it.
 
-    Proposes: likewise, and where each search begins, by floats or between others that are
-    ``known``; balls bracket what it finds.
+    Proposes: likewise, and where searches begin, perhaps between others ``known``; balls bracket.
     """
     found: dict[Real, Enclosure] = {}
 
@@ -208,13 +205,11 @@ def shared_epsilons(
             if at.fraction != 1 and lines.infinite.order(at, digits) is Order.BELOW
         }
         asked = sorted(logs, key=lambda at: -logs[at])
+        falls = [-logs[at] for at in asked]
+        starts = anchored(falls, lambda fall: lines.product.epsilon(-fall, lines.repeat))
         if known:
             ends = sorted((-lines.log_delta(at), float(known[at].lower)) for at in known)
-            starts = np.interp([-logs[at] for at in asked], *np.array(ends).T).tolist()
-        else:
-            starts = anchored(
-                [-logs[at] for at in asked], lambda log: lines.product.epsilon(-log, lines.repeat)
-            )
+            starts = np.interp(falls, *np.array(ends).T).tolist()
         near = dict(zip(asked, starts, strict=True))
         # where floats see none, some have none indeed, others are next to those that have
         if low := [at for at in asked if not near[at] > 0]:
@@ -237,6 +232,23 @@ def shared_epsilons(
             # proposes: whom to ask again, next to where the search led; the answers stand
             asked = [at for at in asked if at not in found]
     return found
+
+
+def epsilons_together(
+    lines: Solving,
+    alone: Callable[[Real, int], Enclosure],
+    deltas: Sequence[Real],
+    digits: int,
+    patient: bool,
+) -> dict[Real, Enclosure]:
+    """The same, and where floats misled by some asked ``alone`` and others that begin between."""
+    found = shared_epsilons(lines, deltas, digits) if len(deltas) > 1 else {}
+    # proposes: who is asked alone, and whether the others are worth another line
+    left = sorted(asked_alone(deltas, found, 0, patient), key=balls.approximate_log)
+    if len(left) < 3 * _FEWEST:
+        return found
+    known = {at: alone(at, digits) for at in _ends(left)}
+    return found | known | shared_epsilons(lines, left, digits, known)
 
 
 def asked_alone(
@@ -382,6 +394,6 @@ def _groups(points: Sequence[Real], logs: dict[Real, float], fall: float) -> Ite
         yield group
 
 
-def spread(group: Sequence[Real]) -> list[Real]:
+def _ends(group: Sequence[Real]) -> list[Real]:
     """Both ends and two points between, which place the line of all."""
     return [group[place] for place in sorted({i * (len(group) - 1) // 3 for i in range(4)})]

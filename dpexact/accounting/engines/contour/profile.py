@@ -14,14 +14,12 @@ from flint import arb
 from dpexact import balls
 from dpexact.accounting.engines.contour.inversion import Contour
 from dpexact.accounting.engines.contour.many import (
-    WORTH_ANOTHER,
     asked_alone,
     digits_of_delta,
+    epsilons_together,
     on_line,
     shared_deltas,
-    shared_epsilons,
     solved,
-    spread,
     told_again,
 )
 from dpexact.accounting.engines.contour.planning import Plan, Query, affordable, guarded, planned
@@ -142,16 +140,8 @@ class ContourProfile(Profile):
         return [found.get(at) or self.total_variation for at in epsilons]
 
     def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
-        found = shared_epsilons(self, deltas, digits) if len(deltas) > 1 else {}
-        left = asked_alone(deltas, found, 0, self.patient)
-        # proposes: whom to ask first; where floats misled, others begin between those
-        if len(left) >= WORTH_ANOTHER:
-            # proposes: likewise
-            ends = spread(sorted(left, key=balls.approximate_log))
-            known = {at: self.epsilon(at, digits) for at in ends}
-            found |= known | shared_epsilons(self, left, digits, known)
-            left = asked_alone(deltas, found, 0, self.patient)
-        for at in left:
+        found = epsilons_together(self, self.epsilon, deltas, digits, self.patient)
+        for at in asked_alone(deltas, found, 0, self.patient):
             found[at] = self.epsilon(at, digits)
         return [found.get(at, _NO_ANSWER) for at in deltas]
 

@@ -20,6 +20,7 @@ from dpexact.accounting.engines.laplace.sums import (
     moments,
 )
 from dpexact.accounting.inverted import ONE, ZERO, BallProfile
+from dpexact.accounting.pairs.pair import reached
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
@@ -91,7 +92,7 @@ class LaplaceProduct(BallProfile):
         with balls.precision(balls.bits_for(digits)):
             found, lost = shared(self.parts, points, digits), self.infinite.ball()
             return [
-                lost + (1 - lost) * found[at] if at in found else balls.reached(self.delta_ball, x)
+                lost + (1 - lost) * found[at] if at in found else reached(self.delta_ball, x)
                 for at, x in zip(points, places, strict=True)
             ]
 
