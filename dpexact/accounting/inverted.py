@@ -16,6 +16,7 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls
+from dpexact.accounting.pairs.pair import reached
 from dpexact.accounting.profile import Profile
 from dpexact.decimals import format_decimal
 from dpexact.enclosure import Enclosure
@@ -303,14 +304,11 @@ class BallProfile(InvertedProfile):
 
     def values(self, places: Sequence[arb], digits: int, least: Real) -> list[arb]:
         with balls.precision(balls.bits_for(digits) + self.lost_at(least)):
-            return [self._value(x) for x in places]
+            return self.delta_balls(places)
 
-    def _value(self, epsilon: arb) -> arb:
-        """:meth:`delta_ball`, not finite where floats, which propose, do not reach."""
-        try:
-            return self.delta_ball(epsilon)
-        except ArithmeticError:
-            return arb.nan()
+    def delta_balls(self, epsilons: Sequence[arb]) -> list[arb]:
+        """:meth:`delta_ball` at many points, which may share work; not finite where unknown."""
+        return [reached(self.delta_ball, x) for x in epsilons]
 
     def lower_ball(self, epsilon: arb) -> arb:
         """About :meth:`delta_ball` and at most that, where less work gives it."""
@@ -325,8 +323,10 @@ class BallProfile(InvertedProfile):
         found = {at: self.known(at, digits) for at in epsilons}
         rest = [at for at, answer in found.items() if answer is None]
         if len(rest) > 1:
-            ask = self._value, map(balls.ball, rest), digits, self.method, self.lost_bits
-            found |= zip(rest, balls.levels(*ask), strict=True)
+            with balls.precision(balls.bits_for(digits) + self.lost_bits):
+                values = self.delta_balls([*map(balls.ball, rest)])
+            ask = values, digits, self.method, self.lost_bits
+            found |= zip(rest, balls.levels(lambda x: x, *ask), strict=True)
         return [found[at] or self.delta(at, digits) for at in epsilons]
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:

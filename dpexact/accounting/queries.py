@@ -201,11 +201,11 @@ def deltas_answer(
             continue
         order = sorted(places)
         points = [-epsilons[i] if i in behind else epsilons[i] for i in order]
-        accounting = profile(mechanism, way, method)
+        accounting, once = profile(mechanism, way, method), [*dict.fromkeys(points)]
         sharp = sharp and accounting.sharp
-        answers = zip(order, points, accounting.deltas(points, digits), strict=True)
-        for i, point, answer in answers:
-            found[i] = answer
+        answers = dict(zip(once, accounting.deltas(once, digits), strict=True))
+        for i, point in zip(order, points, strict=True):
+            found[i] = answer = answers[point]
             # of what is below all numbers that are written out nothing narrower can be said
             if not answer.digits and answer.upper > balls.TINY:
                 from dpexact.accounting.coarse import coarse_delta
@@ -228,7 +228,7 @@ def epsilons_answer(
 ) -> tuple[list[Enclosure], bool]:
     """:func:`epsilon_answer`, likewise."""
     accounting = profile(mechanism, direction, method)
-    plain = [x for x in deltas if x.fraction != 1]
+    plain = [*dict.fromkeys(x for x in deltas if x.fraction != 1)]
     found = dict(zip(plain, accounting.epsilons(plain, digits), strict=True))
     for target, answer in found.items():
         if not answer.digits:

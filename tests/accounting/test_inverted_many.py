@@ -30,6 +30,9 @@ F = Fraction
         "poisson(pure_dp(1), 1/10)^9",
         "approx_dp(1, 1e-6)^20",
         "truncated_laplace(1, 5)",
+        "truncated_laplace(1, 5)^3",
+        "bounded_range(1/5)^20",
+        "shuffle(pure_dp(1), 300)",
         "discrete_laplace(1)^4 * gaussian(2)",
     ],
 )

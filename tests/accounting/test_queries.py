@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from oracles import scaled
 
 from dpexact import DpexactError, delta, delta_bounds, epsilon, parse
+from dpexact.accounting.engines.closed_form import GaussianMixedWithResponse
 from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput, UnsupportedMechanism
@@ -234,3 +235,19 @@ def test_points_that_share_a_line_are_as_each_by_itself(mechanism: str) -> None:
         assert low <= float(found.upper)
         assert float(found.lower) <= high
         assert high - low <= 1e-14 * high
+
+
+@pytest.mark.parametrize("ask", [delta, epsilon])
+def test_equal_points_are_asked_once(monkeypatch: pytest.MonkeyPatch, ask: Any) -> None:
+    asked: list[int] = []
+    name = f"{ask.__name__}s"
+    many = getattr(GaussianMixedWithResponse, name)
+
+    def counted(self: Any, points: Any, digits: int) -> Any:
+        asked.append(len(points))
+        return many(self, points, digits)
+
+    monkeypatch.setattr(GaussianMixedWithResponse, name, counted)
+    found = ask("gaussian(1)", ["1/2", "1/5", Fraction(1, 2), 0.5, "1/5"], 6)
+    assert found == [found[i] for i in (0, 1, 0, 0, 1)]
+    assert asked == [2]

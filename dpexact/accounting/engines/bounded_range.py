@@ -21,7 +21,9 @@ for ``t_l`` is the best ``t`` for ``l`` (``docs/theory/selection.md``).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import reduce
 from typing import NamedTuple
 
 from flint import arb
@@ -29,6 +31,7 @@ from flint import arb
 from dpexact import balls
 from dpexact.accounting.binomial import binomial_mass, binomial_tail
 from dpexact.accounting.inverted import ZERO, BallProfile
+from dpexact.accounting.pairs.pair import reached
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
@@ -40,6 +43,8 @@ _LN2 = math.log(2)
 _MOST_INDICES = 12_000
 _MANY_RUNS = 10**6
 _MOST_OF_MANY = 500
+#: So many points are asked together, of at most so many runs.
+_TOGETHER, _MOST_RUNS = 24, 2_000
 
 
 class _Law(NamedTuple):
@@ -76,6 +81,47 @@ class BoundedRangeProfile(BallProfile):
         for index in self._candidates(epsilon):
             best = best.max(self._gain(index, epsilon))
         return arb.nan() if self.dear else best
+
+    def delta_balls(self, epsilons: Sequence[arb]) -> list[arb]:
+        """Of neighbours few indices are looked at: the others are below, by chords of ``G``."""
+        found: dict[int, arb] = {}
+        asked = [i for i, x in enumerate(epsilons) if x >= 0 and self.count <= _MOST_RUNS]
+        # proposes: who is asked together
+        asked.sort(key=lambda i: epsilons[i].mid())
+        for start in range(0, len(asked) - _TOGETHER + 1, _TOGETHER):
+            group = asked[start : start + _TOGETHER]
+            found |= zip(group, self._neighbours([epsilons[i] for i in group]), strict=True)
+        kept, lost = 1 - self.infinite.ball(), self.infinite.ball()
+        return [
+            lost + kept * found[i] if i in found else reached(self.delta_ball, x)
+            for i, x in enumerate(epsilons)
+        ]
+
+    def _neighbours(self, epsilons: Sequence[arb]) -> list[arb]:
+        r""":meth:`finite_ball` at some that are not negative.
+
+        ``G(l, t_l)``, the largest of ``G(l, t)``, is convex in :math:`e^g`: between two places it
+        is at most its chord (``docs/theory/selection.md``).
+        """
+        with balls.precision(self._coarse):
+            whole = reduce(arb.union, epsilons)
+            low, high = whole.lower().max(arb(0)), whole.upper()
+            width = (high - low).expm1()
+            ends = [[self._gain(i, end) for i in range(self.count)] for end in (low, high)]
+            chords = [(a, (b - a) / width) for a, b in zip(*ends, strict=True)]
+        found = []
+        for epsilon in epsilons:
+            with balls.precision(self._coarse):
+                share = (epsilon - low).expm1()
+                bounds = [start + share * slope for start, slope in chords]
+                # proposes: which index is the best
+                first = max(range(self.count), key=lambda i: float(bounds[i].mid()))
+            best = self._gain(first, epsilon).max(arb(0))
+            for index, bound in enumerate(bounds):
+                if index != first and not bound < best:
+                    best = best.max(self._gain(index, epsilon))
+            found.append(best)
+        return found
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         with balls.precision(_COARSE_BITS):

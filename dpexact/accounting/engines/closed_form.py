@@ -13,6 +13,7 @@ real ``eps``
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Final
 
@@ -139,6 +140,10 @@ class SinglePair(BallProfile):
 
     def finite_ball(self, epsilon: arb) -> arb:
         return (1 - self.beside.ball()) * self.pair.divergence(epsilon)
+
+    def delta_balls(self, epsilons: Sequence[arb]) -> list[arb]:
+        lost, kept = self.infinite.ball(), 1 - self.beside.ball()
+        return [lost + kept * x for x in self.pair.divergences(epsilons)]
 
     def lost_at(self, delta: Real) -> int:
         """Tails are off by as much wherever they are; some of that the guard bits cover."""

@@ -40,6 +40,8 @@ _CLEAR: Final = 1e-5
 #: What is more than is meant by that is vague, and how often pieces are halved for it.
 _VAGUE: Final = 2
 _HALVINGS: Final = 7
+#: By so much more pieces are unclear, halved, where kinks are everywhere.
+_EVERYWHERE: Final = 1.5
 #: Of the logarithms of values.
 _NOISE: Final = 4e-15
 #: Coefficients that tell how smooth it is.
@@ -278,12 +280,14 @@ def looked_up(
 ) -> tuple[dict[int, Look], list[Fraction]]:
     """Where levels touch, by polynomials between neighbouring cuts, halved where some do not say.
 
-    And places about what may be kinks, which they never do.
+    And places about what may be kinks, which they never do. Where most halves are unclear too there
+    are kinks everywhere, and no more are asked for.
     """
     levels, known, parts = Levels.of(alphas), dict[Fraction, float](), [*pairwise(cuts)]
     found: dict[int, Look] = {}
     unclear: list[list[Fraction]] = []
     for _ in range(_HALVINGS):
+        before = len(unclear)
         rows, unclear = [row_between(*part) for part in parts], []
         places = sorted({x for row in rows for x in row} - known.keys())
         known |= zip(places, heights_at(places) if places else [], strict=True)
@@ -295,6 +299,8 @@ def looked_up(
             # beyond the largest loss nothing is left, and at that there may be a kink
             if piece.is_vague(met.values()) if piece else max(heights) > 0:
                 unclear.append(row)
+        if 0 < _EVERYWHERE * before < len(unclear):
+            break
         halves = ([row[0], row[len(row) // 2], row[-1]] for row in unclear)
         parts = [part for ends in halves for part in pairwise(ends)]
     return found, [x for row in unclear for x in row]

@@ -253,6 +253,10 @@ class Pair(ABC):
             total += p - level * q
         return total
 
+    def divergences(self, epsilons: Sequence[arb]) -> list[arb]:
+        """:meth:`divergence` at many points, which may share work; not finite where unknown."""
+        return [reached(self.divergence, x) for x in epsilons]
+
     def origin(self) -> arb:
         """The loss at which a lattice starts."""
         lowest = self.lowest()
@@ -290,6 +294,14 @@ class Pair(ABC):
 
 Factors: TypeAlias = Sequence[tuple[Pair, int]]
 """Pairs, each with how often it runs: together the product of all."""
+
+
+def reached(compute: Callable[[arb], arb], x: arb) -> arb:
+    """What is computed, not finite where floats, which propose, do not reach."""
+    try:
+        return compute(x)
+    except ArithmeticError:
+        return arb.nan()
 
 
 def product(factors: Factors, of: Callable[[Pair], arb]) -> arb:

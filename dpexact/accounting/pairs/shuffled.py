@@ -16,30 +16,37 @@ so that ratios above ``r`` are those of :math:`x > \theta(r) = (rE-1)/((E-1)(1+r
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final, NamedTuple
 
+import numpy as np
 from flint import arb
 
 from dpexact.accounting.binomial import binomial_mass, binomial_tail
-from dpexact.accounting.pairs.pair import Masses, Pair, Tails, far
+from dpexact.accounting.pairs.pair import Masses, Pair, Tails, far, reached
 from dpexact.balls import UNIT, approximate, ball, current, precision, to_enclosure
 from dpexact.reals import Real
 
+#: Bits of whole numbers, and by how many units they are rounded.
+_WORD, _DOUBT = 62, 3
+#: Points with more outcomes between them, of as many clones, are asked one by one.
+_APART: Final = 12
 #: Up to so many users all outcomes are listed.
 _FEW: Final = 200
 _PLANNING_BITS: Final = 128
 
 
 class Clones(NamedTuple):
-    """So many clones with chance ``chance``; ``least`` of them on the one side make a ratio above.
+    """So many ``clones`` with chance ``chance``; ``least`` of them on one side make a ratio above.
 
     ``tail`` is ``Pr[A >= least]``, ``before`` is ``Pr[A = least - 1]``, and ``near`` is
     ``Pr[A = least]`` where balls do not tell whether the ratio of ``least`` is above, else None.
     """
 
+    clones: int
+    least: int
     chance: arb
     tail: arb
     before: arb
@@ -77,6 +84,67 @@ class Shuffled(Pair):
             if c.near is not None:  # counted, though it may have to be left out
                 total += c.chance * (v * c.near - u * c.before).max(arb(0))
         return total + left
+
+    def divergences(self, epsilons: Sequence[arb]) -> list[arb]:
+        """Of neighbours every outcome is counted once, for the largest ratio that it is above."""
+        found: dict[int, arb] = {}
+        low, high, left = self._window()
+        one, other = self._sides()
+        bits, places = _WORD - self.users.bit_length(), dict[int, int]()
+        for i, epsilon in enumerate(epsilons):
+            theta = self._theta(epsilon.exp())
+            # proposes: who is asked with others; not of whom balls say too little
+            if self.users < 1 << (bits - 2) and 0 < theta < 1 and theta.rad() * (1 << bits) < 1:
+                places[i] = math.floor(to_enclosure(theta).lower * (1 << bits))
+        groups = list[list[int]]()
+        for i in sorted(places, key=places.__getitem__, reverse=True):
+            # proposes: neighbours, between which there are few outcomes for each count of clones
+            if not groups or (places[groups[-1][-1]] - places[i]) * high >> bits > _APART:
+                groups.append([])
+            groups[-1].append(i)
+        for group in (x for x in groups if len(x) > 1):
+            sums = self._counted(low, high, [places[i] for i in group], bits)
+            for i, tails in zip(group, sums, strict=True):
+                if tails is not None:
+                    ratio = epsilons[i].exp()
+                    u, v = one - ratio * other, ratio * one - other
+                    found[i] = u * tails[0] - v * tails[1] + left
+        each = enumerate(epsilons)
+        return [found[i] if i in found else reached(self.divergence, x) for i, x in each]
+
+    def _counted(
+        self, low: int, high: int, thetas: Sequence[int], bits: int
+    ) -> list[tuple[arb, arb] | None]:
+        """The sums over ``c`` of ``Pr[A >= a - 1]`` and of ``Pr[A >= a]`` for several thetas.
+
+        They fall, in units of ``2^-bits``, and each may be ``_DOUBT`` of them larger; where that
+        matters there is None.
+        """
+        last, rising, unclear = len(thetas), np.array(thetas[::-1]), set[int]()
+        firsts, seconds = [arb(0)] * last, [arb(0)] * last
+        for c in self._downwards(low, high, (thetas[0], thetas[0] + _DOUBT), bits):
+            firsts[0] += c.chance * (c.tail + c.before)
+            seconds[0] += c.chance * c.tail
+            least = max(0, (thetas[-1] * (c.clones + 1) >> bits) + 1)
+            outcomes = np.arange(c.least - 1, least - 1, -1)
+            shares = (outcomes << bits) // (c.clones + 1)
+            below = last - np.searchsorted(rising, shares, "right")
+            surely = last - np.searchsorted(rising, shares - _DOUBT, "right")
+            # proposes: nothing; all these are whole numbers
+            for k in np.flatnonzero(below < surely):
+                # proposes: likewise
+                unclear.update(range(below[k], surely[k]))
+            if c.near is not None:
+                # proposes: likewise
+                unclear.update(i for i in range(last) if thetas[i] > thetas[0] - _DOUBT)
+            mass = c.chance * c.before
+            for a, i in zip(outcomes.tolist(), below.tolist(), strict=True):
+                seconds[i] += mass
+                mass = mass * a / (c.clones + 1 - a)
+                firsts[i] += mass
+        sums = enumerate(zip(accumulate(firsts), accumulate(seconds), strict=True))
+        # proposes: likewise
+        return [None if i in unclear else both for i, both in sums]
 
     def atoms(self, tail: float) -> tuple[list[Masses], Masses]:
         """All outcomes of few users."""
@@ -122,8 +190,7 @@ class Shuffled(Pair):
         """For each count of clones what lies above ``ratio``, and the chance of the others."""
         low, high, left = self._window()
         bits = current() + high.bit_length() + 8
-        rise = ball(self.epsilon).exp()
-        theta = (ratio * rise - 1) / ((rise - 1) * (1 + ratio))
+        theta = self._theta(ratio)
         if theta >= 1:
             return iter(()), arb(0)
         if not theta.is_finite():
@@ -133,6 +200,11 @@ class Shuffled(Pair):
         if (most + 1 - least) * (high + 1) >> bits:  # several outcomes are not told apart
             return iter(()), UNIT
         return self._downwards(low, high, (least, most + 1), bits), left
+
+    def _theta(self, ratio: arb) -> arb:
+        """Beyond this share of clones on the one side are the ratios above."""
+        rise = ball(self.epsilon).exp()
+        return (ratio * rise - 1) / ((rise - 1) * (1 + ratio))
 
     def _window(self) -> tuple[int, int, arb]:
         """Counts of clones, and what holds the chance of all others."""
@@ -193,7 +265,7 @@ class Shuffled(Pair):
             near = None
             if a < first(c, most, c + 2):
                 near = before * (c + 1 - a) / a if a > 0 else arb(0.5) ** c
-            yield Clones(weight, tail, before, near)
+            yield Clones(c, a, weight, tail, before, near)
 
     # --- planning ---------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from math import comb
 
 import mpmath
 import pytest
+from flint import arb
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from mpmath import mp, mpf
@@ -184,3 +185,27 @@ def test_many_targets_take_few_values_each(monkeypatch: pytest.MonkeyPatch) -> N
     assert all(answer.digits >= 8 for answer in found)
     for k in (0, 50, 119):
         assert found[k].overlaps(dpexact.epsilon("bounded_range(1/2)^10", targets[k], 9))
+
+
+@pytest.mark.parametrize("count", [1, 2, 30])
+def test_few_indices_are_looked_at_where_neighbours_are_known(
+    monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    profile = BoundedRangeProfile(real("1/5"), count)
+    points = [real(Fraction(k * count, 9000)) for k in range(72)][::-1]
+    looked: list[int] = []
+    gain = BoundedRangeProfile._gain
+
+    def counted(self: BoundedRangeProfile, index: int, epsilon: arb) -> arb:
+        looked.append(index)
+        return gain(self, index, epsilon)
+
+    with precision(100):
+        places = [ball(at) for at in points]
+        alone = [profile.delta_ball(at) for at in places]
+        monkeypatch.setattr(BoundedRangeProfile, "_gain", counted)
+        found = profile.delta_balls(places)
+        for one, other in zip(alone, found, strict=True):
+            assert one.overlaps(other)
+            assert other.rad() <= 8 * one.rad() + arb(2) ** -90
+    assert len(looked) <= 3 * len(points) + 2 * 3 * count

@@ -78,6 +78,47 @@ def test_tails_of_many(rise: Fraction, users: int, ratio: Fraction) -> None:
         assert tie or max(tail.rad() for tail in found) < arb(2) ** -90
 
 
+@settings(max_examples=scaled(15))
+@given(
+    st.fractions(Fraction(9, 8), 40, max_denominator=50),
+    st.integers(2, 300),
+    st.lists(st.integers(-20, 400), min_size=3, max_size=40),
+    st.integers(20, 400),
+)
+def test_many_points_are_as_each_by_itself(
+    rise: Fraction, users: int, places: list[int], share: int
+) -> None:
+    """Some with outcomes of their ratio, and equal ones."""
+    pair = Shuffled(real(f"log({rise})"), users)
+    with precision(100):
+        points = [ball(Fraction(k, 10 * share)) for k in places]
+        points += [(arb(k) / 7).log() for k in range(1, 14)]
+        for at, many in zip(points, pair.divergences(points), strict=True):
+            alone = pair.divergence(at)
+            assert many.overlaps(alone)
+            assert many.rad() <= 8 * alone.rad() + arb(2) ** -100
+
+
+def test_every_outcome_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And points are asked by themselves where that matters: of ratios that outcomes have."""
+    pair = Shuffled(real("log(3)"), 400)
+    points = [real(Fraction(k, 5000)) for k in range(1, 300)]
+    with precision(100):
+        places = [ball(at) for at in points]
+        ties = [(arb(k) / 250).log() for k in range(251, 256)]
+        alone = [pair.divergence(at) for at in places]
+        asked: list[arb] = []
+
+        def divergence(_: Shuffled, epsilon: arb) -> arb:
+            asked.append(epsilon)
+            return arb(0)
+
+        monkeypatch.setattr(Shuffled, "divergence", divergence)
+        found = pair.divergences([*places, *ties])
+    assert len(asked) <= len(ties) + 1
+    assert all(one.overlaps(other) for one, other in zip(alone[1:], found[1:], strict=False))
+
+
 def test_a_count_of_clones_left_out_is_accounted_for() -> None:
     """So many users that the window leaves some out on both sides: wide enough at any precision."""
     pair = Shuffled(real(1), 3000)

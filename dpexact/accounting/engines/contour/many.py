@@ -186,10 +186,12 @@ def told_again(
     return {}
 
 
-def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict[Real, Enclosure]:
+def shared_epsilons(
+    lines: Solving, deltas: Sequence[Real], digits: int, known: dict[Real, Enclosure] | None = None
+) -> dict[Real, Enclosure]:
     """Epsilon at those of many targets for which shared lines give it.
 
-    Proposes: likewise, and where each search begins; balls bracket what it finds.
+    Proposes: likewise, and where searches begin, perhaps between others ``known``; balls bracket.
     """
     found: dict[Real, Enclosure] = {}
 
@@ -203,10 +205,12 @@ def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict
             if at.fraction != 1 and lines.infinite.order(at, digits) is Order.BELOW
         }
         asked = sorted(logs, key=lambda at: -logs[at])
-        saddles = anchored(
-            [-logs[at] for at in asked], lambda log: lines.product.epsilon(-log, lines.repeat)
-        )
-        near = dict(zip(asked, saddles, strict=True))
+        falls = [-logs[at] for at in asked]
+        starts = anchored(falls, lambda fall: lines.product.epsilon(-fall, lines.repeat))
+        if known:
+            ends = sorted((-lines.log_delta(at), float(known[at].lower)) for at in known)
+            starts = np.interp(falls, *np.array(ends).T).tolist()
+        near = dict(zip(asked, starts, strict=True))
         # where floats see none, some have none indeed, others are next to those that have
         if low := [at for at in asked if not near[at] > 0]:
             at_zero, none = lines.delta(rational(0), digits), Enclosure.exact(_ZERO, lines.method)
@@ -228,6 +232,23 @@ def shared_epsilons(lines: Solving, deltas: Sequence[Real], digits: int) -> dict
             # proposes: whom to ask again, next to where the search led; the answers stand
             asked = [at for at in asked if at not in found]
     return found
+
+
+def epsilons_together(
+    lines: Solving,
+    alone: Callable[[Real, int], Enclosure],
+    deltas: Sequence[Real],
+    digits: int,
+    patient: bool,
+) -> dict[Real, Enclosure]:
+    """The same, and where floats misled by some asked ``alone`` and others that begin between."""
+    found = shared_epsilons(lines, deltas, digits) if len(deltas) > 1 else {}
+    # proposes: who is asked alone, and whether the others are worth another line
+    left = sorted(asked_alone(deltas, found, 0, patient), key=balls.approximate_log)
+    if len(left) < 3 * _FEWEST:
+        return found
+    known = {at: alone(at, digits) for at in _ends(left)}
+    return found | known | shared_epsilons(lines, left, digits, known)
 
 
 def asked_alone(

@@ -16,9 +16,9 @@ from dpexact.accounting.engines.contour.inversion import Contour
 from dpexact.accounting.engines.contour.many import (
     asked_alone,
     digits_of_delta,
+    epsilons_together,
     on_line,
     shared_deltas,
-    shared_epsilons,
     solved,
     told_again,
 )
@@ -140,7 +140,7 @@ class ContourProfile(Profile):
         return [found.get(at) or self.total_variation for at in epsilons]
 
     def epsilons(self, deltas: Sequence[Real], digits: int) -> list[Enclosure]:
-        found = shared_epsilons(self, deltas, digits) if len(deltas) > 1 else {}
+        found = epsilons_together(self, self.epsilon, deltas, digits, self.patient)
         for at in asked_alone(deltas, found, 0, self.patient):
             found[at] = self.epsilon(at, digits)
         return [found.get(at, _NO_ANSWER) for at in deltas]

@@ -20,6 +20,7 @@ from dpexact.accounting.engines.laplace.sums import (
     moments,
 )
 from dpexact.accounting.inverted import ONE, ZERO, BallProfile
+from dpexact.accounting.pairs.pair import reached
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
@@ -90,9 +91,9 @@ class LaplaceProduct(BallProfile):
         points = [reals.rational(balls.midpoint(x)) for x in places]
         with balls.precision(balls.bits_for(digits)):
             found, lost = shared(self.parts, points, digits), self.infinite.ball()
-            every = zip(points, places, strict=True)
             return [
-                lost + (1 - lost) * found[at] if at in found else self._value(x) for at, x in every
+                lost + (1 - lost) * found[at] if at in found else reached(self.delta_ball, x)
+                for at, x in zip(points, places, strict=True)
             ]
 
     @property

@@ -36,6 +36,7 @@ class TruncatedLaplaceSums(BallProfile):
     """``count`` runs of ``pair``, with the mass ``infinite`` of infinite loss."""
 
     method = "closed form: truncated Laplace"
+    is_smooth = True
 
     def __init__(self, pair: TruncatedLaplace, count: int, infinite: InfiniteLoss) -> None:
         self.pair, self.count, self.infinite = pair, count, infinite

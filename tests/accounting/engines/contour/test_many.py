@@ -172,6 +172,18 @@ def test_targets_share_lines_where_the_saddle_point_misleads(monkeypatch):
         assert answer.overlaps(AllocationPut(rational(1), 100, add=False).epsilon(real(at), 12))
 
 
+def test_targets_begin_between_others_where_floats_mislead_all(monkeypatch):
+    """Few are asked alone."""
+    targets = [real(f"1e-{k}") * Fraction(n, 9) for k in range(5, 11) for n in (2, 4, 7)]
+    lines = contours.engine(((Allocation(rational(2), 500), 1),))
+    alone = _counted(monkeypatch, ContourProfile, "solved_epsilon")
+    found = lines.epsilons(targets, 4)
+    assert len(alone) <= 6
+    assert all(answer.digits >= 4 for answer in found)
+    for at, answer in zip(targets[::8], found[::8], strict=True):
+        assert answer.overlaps(AllocationPut(rational(2), 500, add=False).epsilon(at, 6))
+
+
 def test_what_is_too_much_for_one_line_is_halved(monkeypatch):
     """As far as points are not too much themselves; who is left out is asked alone."""
     lines = contours.engine(((Gaussian(real(1)), 1),))
