@@ -24,7 +24,7 @@ Row: TypeAlias = tuple[Mechanism, int]
 #: Most points of one curve.
 MAX_POINTS: Final = 1000
 #: Fewer runs are asked by themselves.
-_FEW: Final = 2
+_FEW: Final = 8
 
 
 def epsilon_along(

@@ -40,7 +40,7 @@ _FEW_STEPS, _MANY_STEPS = 30, 150
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
 #: Fewer sampled steps are always taken one by one; work for more at once: a minute or two.
-_FEWEST_CLOUDED, _BUNDLED_WORK = 40, 1_000_000_000
+_FEWEST_CLOUDED, _BUNDLED_WORK = 40, 2_000_000_000
 #: Longest sum over responses beside a Gaussian, and profiles that answer whatever is asked.
 MAX_TERMS: Final = 20_000
 UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)

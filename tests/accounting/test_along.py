@@ -99,7 +99,7 @@ def test_bounds_of_other_beginnings_hold(noise: str, removes: bool) -> None:
             shortest, between = (_Beginning(way, place).line(plan) for place in (0, 1))
             own = Contour(between.product, plan)
             assert isinstance(between, _Between)
-            assert not isinstance(shortest, _Between)
+            assert shortest._shorter is None
             for order in (c, 1.5 * c, 3 * c, c / 2, -0.5):
                 assert own.moment(order) <= between.moment(order) * (1 + arb(2) ** -40)
             for order in (0.25, 3.0):
@@ -107,6 +107,16 @@ def test_bounds_of_other_beginnings_hold(noise: str, removes: bool) -> None:
             # what is known of a run is worth something to the others
             assert own.left_out <= between.left_out < own.start
             assert between.moment(1.5 * c) < between._longer.moment(1.5 * c)
+
+
+def test_a_longer_run_bounds_no_decay() -> None:
+    """Whichever was asked first."""
+    way = _Way(_Cut([(rational(Fraction("0.3")), rational(2), 6)], [2, 6]), True)
+    plan = Plan(0.5, 0.25, 8, 40.0, 40.0, 160, 0, shared=True)
+    with precision(160):
+        assert _Beginning(way, 1).line(plan).left_out < 1
+        before = _Beginning(way, 0).line(plan)
+        assert before.left_out.overlaps(Contour(before.product, plan).left_out)
 
 
 def test_a_beginning_has_bounds_of_its_own_where_it_asks_for_them() -> None:
@@ -119,9 +129,11 @@ def test_a_beginning_has_bounds_of_its_own_where_it_asks_for_them() -> None:
         assert _Beginning(way, 2).line(plan)._longer is not None
         assert _Beginning(way, 2).bounded_alone()
         assert way.last_alike == [0, 2, 2, 3]
+        assert not way.orders
         own, before = (_Beginning(way, place).line(plan) for place in (2, 1))
     assert own._longer is None
     assert before._longer is own
+    assert own._orders is before._orders
     assert not _Beginning(way, 2).bounded_alone()
 
 
@@ -175,9 +187,9 @@ def test_sums_that_go_on_are_those_from_the_start() -> None:
     with precision(100):
         along = Cloud(points, ends)
         for place in range(3):
-            found = along.first(place).moments(degrees)
-            alone = Cloud(points, ends).first(place).moments(degrees)
-            assert all(x.overlaps(y) for x, y in zip(found, alone, strict=True))
+            found = along.first(place).moments(degrees, [place])
+            alone = Cloud(points, ends).first(place).moments(degrees, [place])
+            assert all(x.overlaps(y) for [x], [y] in zip(found, alone, strict=True))
 
 
 def test_sums_over_first_points_are_those_of_their_cloud() -> None:

@@ -94,6 +94,13 @@ def test_the_order_and_repetition_of_steps_do_not_matter():
     assert epsilon_curve(STEP, iter([100]), "1e-5", 6)[0].overlaps(curve[1])
 
 
+def test_where_hardly_anything_is_lost_no_line_is_planned(monkeypatch):
+    """Nor is one looked for: rates that floats do not hold had taken seconds a point."""
+    monkeypatch.delattr("dpexact.accounting.engines.contour.along._query")
+    found = epsilon_curve("poisson(gaussian(1), 1e-400)", range(1, 60), "1e-6", 8)
+    assert all(one.upper == 0 for one in found)
+
+
 def test_the_ends_of_delta():
     infinite, zero = Enclosure.exact(math.inf), Enclosure.exact(Fraction(0))
     assert epsilon_curve(STEP, [1, 10], 1) == [zero, zero]

@@ -24,7 +24,7 @@ from dpexact.accounting.pairs.clouds.cell_moments import CellMoments
 from dpexact.accounting.pairs.clouds.cells import Place
 from dpexact.accounting.pairs.clouds.common_rule import Nodes
 from dpexact.accounting.pairs.clouds.cubature import Cloud, Degrees
-from dpexact.accounting.pairs.clouds.line_rule import Step, line_rows, logarithms, scaled, still
+from dpexact.accounting.pairs.clouds.line_rule import Step, line_rows, logarithms, principal, still
 from dpexact.accounting.pairs.clouds.log_bounds import Modulus, Power
 from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, short
@@ -164,12 +164,12 @@ class Bundle(Pair):
         matrix, large = sized
         with self._narrow(max(accuracy for _, accuracy in asked), _WEIGHT_BITS + large):
             weights = whole.weights(degrees, [first.place for first in firsts])
-        heavy = [[sum((abs(weight) for weight in row), arb(0))] for row in weights]
-        errors = [
-            [first.rest(each, degrees, *bound).upper() for bound in bounds]
-            for first, each in zip(firsts, heavy, strict=True)
+        heavy = [
+            [sum(map(abs, row), arb(first.total)).upper()]
+            for first, row in zip(firsts, weights, strict=True)
         ]
-        return arb_mat(weights) * matrix, arb_mat(errors)
+        errors = arb_mat(heavy) * arb_mat([[whole.worst(degrees, *bound) for bound in bounds]])
+        return arb_mat(weights) * matrix, errors
 
     def _sum(self, box: _Part, asked: Asked, alone: _Alone, together: _Together, *key: Any) -> arb:
         """Over a box of one function, ``alone`` or at nodes."""
@@ -263,7 +263,7 @@ class Bundle(Pair):
             for group, lines in rows(pairs):
                 for k, row in zip(group, lines.rows(), strict=True):
                     # of the moment, which is near 1, the principal branch
-                    found[k] = [x.log() for x in scaled(row, still(pairs[k]), power, step)]
+                    found[k] = principal(row, still(pairs[k]), power, step)
             return found
 
         totals, errors = acb_mat(many, count + 1), arb_mat(many, len(asked))

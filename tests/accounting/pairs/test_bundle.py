@@ -16,7 +16,7 @@ from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.pairs import bundle
 from dpexact.accounting.pairs.bundle import Bundle
-from dpexact.accounting.pairs.clouds import boxes, ellipses, line_rule, log_bounds
+from dpexact.accounting.pairs.clouds import boxes, ellipses, fixed_lines, log_bounds
 from dpexact.accounting.pairs.clouds.boxes import gathered
 from dpexact.accounting.pairs.clouds.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.clouds.ellipses import Fit
@@ -494,8 +494,8 @@ def test_polynomials_in_few_bits_hold_those_in_many() -> None:
     for bits in (10, 300):
         with precision(bits):
             rows = [cloud._row(0, q, 12) for q, _, _ in cloud.points[:30]]
-            sums = cloud.moments(Degrees((12,) * 12))
-            found.append([x for row in [*rows, sums] for x in row])
+            sums = cloud.moments(Degrees((12,) * 12), [cloud.place])
+            found.append([x for row in [*rows, *sums] for x in row])
     pairs = list(zip(*found, strict=True))
     assert all(coarse.contains(fine) for coarse, fine in pairs)
     assert all(abs(coarse.mid()) < 2 for coarse, _ in pairs[:360])
@@ -514,7 +514,7 @@ def test_of_a_record_added_moments_at_nodes_are_conjugates(
     places: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By one rule for all of them, and of each by its own."""
-    monkeypatch.setattr(line_rule, "MOST_PLACES", places)
+    monkeypatch.setattr(fixed_lines, "MOST_PLACES", places)
     steps = [(q, s, 20 * n) for q, s, n in steps_of(15, 12, (1.0, 1.3), (0.005, 0.02))]
     whole = Product((add(sigma, q), n) for q, sigma, n in steps)
     with precision(80):

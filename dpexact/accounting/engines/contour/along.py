@@ -23,7 +23,7 @@ from dpexact.accounting.engines.contour.planning import Plan, Query, planned
 from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.profile import GLANCE, Profile
-from dpexact.balls import approximate, ball, precision
+from dpexact.balls import approximate, at_most, ball, precision
 from dpexact.enclosure import Enclosure
 from dpexact.reals import Real
 
@@ -222,7 +222,11 @@ def _served(
     these tell others. Numbers of steps that are ``decided`` by what is found are left out, and
     ``lines`` those that answered.
     """
-    left = [(n, p) for n in counts if isinstance(p := way(n), ContourProfile)]
+    left = [
+        (n, p)
+        for n in counts
+        if isinstance(p := way(n), ContourProfile) and not at_most(p.total_variation, delta)
+    ]
     asked = {n for n, _ in left}
     found = {n: way(n).epsilon(delta, digits) for n in counts if n not in asked}
     if not left:

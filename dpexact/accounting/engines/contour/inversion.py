@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import reduce
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from flint import acb, arb
 
@@ -24,6 +24,9 @@ from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.pairs.pair import TooExpensive, chernoff_constant, product
 from dpexact.accounting.pairs.sums.power_sums import Rows, line_product
 from dpexact.kept import cached_property
+
+Orders: TypeAlias = dict[tuple[int, int, bool], float]
+"""Of aliases, by what shares them, and whether they are those from above."""
 
 #: Bounds are shared by points as far apart as lets ``e^{-c eps}`` fall by this power of e.
 _REACH: Final = 2.0
@@ -102,10 +105,12 @@ class Contour:
         self._line: list[acb] = line_product(
             [value**n for value in line] if n > 1 else line for line, n in lines
         )
-        self._orders: dict[tuple[int, int, bool], float] = {}
+        self._orders: Orders = {}
         self._starts: dict[int, list[acb]] = {}
         self._bulks: dict[int, list[acb]] = {}
         self._row: tuple[int, list[acb]] = (0, [])
+        #: Proposes: what orders above the line are at least.
+        self._lowest = plan.abscissa + plan.step / 6
 
     @property
     def start(self) -> arb:
@@ -227,40 +232,17 @@ class Contour:
         tail = outer_tail(self.left_out**repeat, (-c * first).exp(), h, self.plan.count)
         above = below = deficit = arb(0)
         if not product.never_exceeds(first + period, repeat):
-            above = self._above(first, repeat, tail)
+            above = self._above(first, repeat)
         # proposes: the order; each kind has a bound of its own, for all orders of the kind
         if order > -1:
             moment = product.moment(order, self.plan.coarse, repeat)
             deficit = alias(moment, arb(order), c - arb(order), period, last)
         elif not product.reverse.never_exceeds(period - last, repeat):
-            near, apart = float(last.mid()), float(period.mid())
-
-            def lower(b: float) -> float:
-                log = repeat * product.reverse.cumulant(b).value + (1 + b) * near
-                return log - (self.plan.abscissa + 1 + b) * apart
-
             # proposes: the order, since any is valid
-            b, moment = self._afforded(self._easier(-1 - order, 0.0, tail, lower), repeat)
+            b, moment = self._afforded(-1 - order, repeat)
             constant = chernoff_constant(arb(b)) * moment
             below = alias(constant, -1 - arb(b), c + 1 + arb(b), period, last)
         return [bound.upper() for bound in (tail, above, below, deficit)]
-
-    def _easier(
-        self, order: float, least: float, tail: arb, bound: Callable[[float], float]
-    ) -> float:
-        """A lower order, where moments are dear and its bound is less than another or than serves.
-
-        Proposes: an order, since any is valid; ``bound`` is about the logarithm of one.
-        """
-        if self.plan.work <= DEAR and not self.plan.shared:
-            return order
-        level = max(self.plan.level, float(tail.log().mid())) - _MUCH_LESS
-        _, octave = math.frexp(order)
-        for lower in range(octave - _LOWER_ORDERS, octave):
-            b = math.ldexp(1.0, lower)
-            if b > least and bound(b) < level:
-                return b
-        return order
 
     def _afforded(self, order: float, repeat: int) -> tuple[float, arb]:
         """A moment of the reverse at ``order``, or at a lower one that costs less.
@@ -273,17 +255,10 @@ class Contour:
             order /= 2
         return order, self.reverse_moment(order) ** repeat
 
-    def _above(self, epsilon: arb, repeat: int, tail: arb) -> arb:
+    def _above(self, epsilon: arb, repeat: int) -> arb:
         """The least of the bounds of some orders above the line, each of which holds."""
-        least, best = self.plan.abscissa + self.plan.step / 6, arb("inf")
-        near, apart = float(epsilon.mid()), float(self._period.mid())
-
-        def upper(b: float) -> float:
-            log = repeat * self.product.cumulant(b).value - b * near
-            return log - (b - self.plan.abscissa) * apart
-
-        b = max(self._order(epsilon, repeat, True), least)
-        b = self._easier(b, least, tail, upper)
+        best = arb("inf")
+        b = max(self._order(epsilon, repeat, True), self._lowest)
         while True:
             with suppress(TooExpensive):
                 moment = self.moment(b)
@@ -294,18 +269,18 @@ class Contour:
                 if moment.rel_accuracy_bits() > 0:
                     return best
             # proposes: likewise, or where it is dear
-            if b == least:
+            if b == self._lowest:
                 return best
-            b = max(least, (b + self.plan.abscissa) / 2)
+            b = max(self._lowest, (b + self.plan.abscissa) / 2)
 
     def _order(self, epsilon: arb, repeat: int, above: bool) -> float:
         """A good order for an alias, which neighbouring queries, and lines of other steps, share.
 
         Proposes: an order, since any is valid.
         """
-        near, period = float(epsilon.mid()), float(self._period.mid())
-        key = round(8 * math.log(repeat)), round(16 * near / period), above
+        key = *self._sort(epsilon, repeat), above
         if key not in self._orders:
+            near, period = float(epsilon.mid()), float(self._period.mid())
             ask, level = (
                 (self.product.chernoff, near + period)
                 if above
@@ -314,11 +289,33 @@ class Contour:
             order = ask(level, repeat)[0]
             size = order if above else -1 - order
             if size > 0:  # else of a few
-                side = self.product if above else self.product.reverse
-                size = side.shared(size, level if above else -level, repeat)
+                side, level = (self.product, level) if above else (self.product.reverse, -level)
+                size = self._easier(side, side.shared(size, level, repeat), level, repeat)
                 order = size if above else -1 - size
             self._orders[key] = order
         return self._orders[key]
+
+    def _sort(self, epsilon: arb, repeat: int) -> tuple[int, int]:
+        """Of what an order is shared. Proposes: likewise."""
+        near, period = float(epsilon.mid()), float(self._period.mid())
+        return round(8 * math.log(repeat)), round(16 * near / period)
+
+    def _easier(self, side: Product, order: float, level: float, repeat: int) -> float:
+        """A lower order, where moments are dear and its bound is less than serves.
+
+        Proposes: likewise.
+        """
+        if self.plan.work <= DEAR:
+            return order
+        beyond, above = self.plan.abscissa * float(self._period.mid()), side is self.product
+        least, rest = (self._lowest, beyond) if above else (0.0, -level - beyond)
+        _, octave = math.frexp(order)
+        for lower in range(octave - _LOWER_ORDERS, octave):
+            b = math.ldexp(1.0, lower)
+            log = repeat * side.cumulant(b).value - b * level + rest
+            if b > least and log < self.plan.level - _MUCH_LESS:
+                return b
+        return order
 
 
 def _ranges(epsilons: Sequence[arb], reach: arb) -> Iterator[tuple[int, int]]:

@@ -383,7 +383,7 @@ class ContourProfile(Profile):
     def chernoff_epsilon(self, delta: Real, accuracy: float = _COARSE_ACCURACY) -> Enclosure:
         """Zero below, and above ``[log M(b) + log K(b) - log(delta - P(Z = inf))] / b``."""
         near = self.product.epsilon(self.log_delta(delta), self.repeat)
-        best, _ = self.product.chernoff(near, self.repeat)
+        best = self.product.shared(self.product.chernoff(near, self.repeat)[0], near, self.repeat)
         for smaller in range(_SMALLER_ORDERS):
             b = math.ldexp(best, -smaller)
             try:

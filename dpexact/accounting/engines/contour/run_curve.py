@@ -13,7 +13,7 @@ import numpy as np
 from flint import arb
 
 from dpexact import balls
-from dpexact.accounting.engines.contour.inversion import Contour
+from dpexact.accounting.engines.contour.inversion import Contour, Orders
 from dpexact.accounting.engines.contour.planning import Plan
 from dpexact.accounting.engines.contour.product import Product
 from dpexact.accounting.engines.contour.profile import ContourProfile
@@ -88,7 +88,10 @@ class _Way:
     def __init__(self, cut: _Cut, removes: bool) -> None:
         self._cut, self._removes = cut, removes
         #: With which others are compared, by place.
-        self.lines: dict[Plan, dict[int, Contour]] = {}
+        self.lines: dict[Plan, dict[int, _Between]] = {}
+        #: Orders that lines of a plan have in common, and the place that chose them.
+        self.orders: dict[Plan, Orders] = {}
+        self.chooses = len(cut.counts) - 1
         self._bundles = [Bundle(cloud, removes=removes) for cloud in cut.clouds]
         few = [
             sum(cloud.first(i).total < FEWEST_RUNS for i, _ in enumerate(cut.counts))
@@ -158,30 +161,31 @@ class _Beginning(ContourProfile):
 
     def line(self, plan: Plan) -> Contour:
         """Its own; of a plan that is shared, with bounds of others on it."""
-        if not plan.shared:
-            return super().line(plan)
+        return self._between(plan) if plan.shared else super().line(plan)
+
+    def _between(self, plan: Plan) -> _Between:
         known = self._way.lines.setdefault(plan, {})
-        first = min(known, default=self._place)
         if self._place in known:
             return known[self._place]
-        if first >= self._place:
-            known[self._place] = found = super().line(plan)
-            return found
-        longer, last = None, self._way.last_alike[self._place]
+        first, last = min(known, default=self._place), self._way.last_alike[self._place]
+        shorter = known[first] if first < self._place else None
+        longer: _Between | None = None
         # proposes: of which others bounds are taken
-        if last != self._place:
-            longer = _Beginning(self._way, last).line(plan)
-        found = _Between(self.product, plan, known[first], longer)
+        if shorter is not None and last > self._place:
+            longer = _Beginning(self._way, last)._between(plan)
+        orders = self._way.orders.setdefault(plan, {})
+        found = _Between(self.product, plan, orders, shorter, longer)
         if longer is None:
             known[self._place] = found
         return found
 
     def bounded_alone(self) -> bool:
-        """Likewise; and beginnings of this one have these."""
+        """Likewise, orders too; and beginnings of this one have these."""
         alike, place = self._way.last_alike, self._place
         # proposes: of which others bounds are taken
-        if alike[place] == place:
+        if alike[place] == place == self._way.chooses:
             return False
+        self._way.orders, self._way.chooses = {}, place
         alike[: place + 1] = [min(last, place) for last in alike[: place + 1]]
         return True
 
@@ -190,17 +194,24 @@ class _Between(Contour):
     """The line of a run that begins with a shorter, and that a longer one begins with, or itself.
 
     What runs in between multiplies a moment by its own, of which is known that on the line:
-    ``docs/theory/logs.md``, section 6.
+    ``docs/theory/logs.md``, section 6. Orders are those of all on a plan.
     """
 
     def __init__(
-        self, product: Product, plan: Plan, shorter: Contour, longer: Contour | None
+        self,
+        product: Product,
+        plan: Plan,
+        orders: Orders,
+        shorter: _Between | None,
+        longer: _Between | None,
     ) -> None:
         super().__init__(product, plan)
-        self._shorter, self._longer = shorter, longer
+        self._orders, self._shorter, self._longer = orders, shorter, longer
 
     @cached_property
     def left_out(self) -> arb:
+        if self._shorter is None:
+            return super().left_out
         return self._shorter.left_out * self.start / self._shorter.start
 
     @cached_property
@@ -215,12 +226,8 @@ class _Between(Contour):
             return super().moment(order)
         return self._longer.moment(order) / self._later ** (arb(order) / self._c)
 
-    def _order(self, epsilon: arb, repeat: int, above: bool) -> float:
-        """Proposes: likewise, by the longer one: its bounds at a larger epsilon are these above."""
-        if self._longer is None:
-            return super()._order(epsilon, repeat, above)
-        more = self._later.log() / self._c if above else 0
-        return self._longer._order(epsilon + more, repeat, above)
+    def _sort(self, epsilon: arb, repeat: int) -> tuple[int, int]:
+        return repeat, int(epsilon > 0)
 
     def reverse_moment(self, order: float) -> arb:
         if self._longer is None:

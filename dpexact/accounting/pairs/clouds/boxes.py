@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import compress
-from operator import attrgetter
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -44,8 +43,6 @@ FEWEST_STEPS: Final = 40
 #: Steps for which nodes are sooner than a line for each: always, at least, and how many more for
 #: each power of e by which rates and noise differ.
 _ALWAYS, _AT_LEAST, _OF_SIDES = 200, 25, (3, 28)
-
-_FIRST, _SECOND = attrgetter("x"), attrgetter("y")
 
 
 def gathered(
@@ -120,10 +117,10 @@ class Part(NamedTuple):
     alone: bool
 
 
-def fits_of(cloud: Cloud, asked: Asked) -> list[Fit]:
+def fits_of(cloud: Cloud, asked: Asked) -> Iterator[Fit]:
     """Proposes: ellipses for each function."""
     depth = math.log(4 * (1 + HEAVY) * cloud.total)
-    return [Fit.best(cloud.sides, function, depth + accuracy) for function, accuracy in asked]
+    return (Fit.best(cloud.sides, function, depth + accuracy) for function, accuracy in asked)
 
 
 def cheapest(
@@ -137,14 +134,17 @@ def cheapest(
     Proposes: parts; every step is in one of them, whichever they are.
     """
     found: list[Part] = []
-    work, left = 0.0, [(whole, *_cost(whole, ask, other))]
-    while left:
-        box, cost, axis = left.pop()
+
+    def priced(box: Box) -> tuple[Box, float, float, int]:
+        """With what its steps cost alone, and about what it does, or that it is more."""
         alone = box.distinct * STEP * step
-        halves = []
-        if box.distinct > FEWEST:
-            halves = [(half, *_cost(half, ask, other)) for half in box.halves(axis)]
-        both = sum(min(cost, half.distinct * STEP * step) for half, cost, _ in halves)
+        return box, alone, *_cost(box, ask, other, alone)
+
+    work, left = 0.0, [priced(whole)]
+    while left:
+        box, alone, cost, axis = left.pop()
+        halves = [priced(half) for half in box.halves(axis)] if box.distinct > FEWEST else []
+        both = sum(min(cost, alone) for _, alone, cost, _ in halves)
         # proposes: likewise
         if len(halves) > 1 and (math.isinf(cost) or both < min(cost, alone)):
             left += halves
@@ -154,14 +154,20 @@ def cheapest(
     return found, work
 
 
-def _cost(box: Box, ask: Callable[[Box], Asked], other: float) -> tuple[float, int]:
-    """Proposes: about how many nodes a box takes, and along which axis it is cut."""
+def _cost(box: Box, ask: Callable[[Box], Asked], other: float, most: float) -> tuple[float, int]:
+    """Proposes: about how many nodes a box takes, and along which axis it is cut.
+
+    Of more than ``most`` not all functions are looked at, and first those that are high.
+    """
     first, second = box.cloud.sides
     if box.distinct <= FEWEST:
         return math.inf, 0
-    fits = fits_of(box.cloud.last, ask(box))
-    x, y = (max(fit.level / at(fit) for fit in fits) for at in (_FIRST, _SECOND))
-    nodes = max(fit.nodes for fit in fits) / (1 if first.single or second.single else 2)
+    x = y = nodes = 0.0
+    for fit in fits_of(box.cloud.last, ask(box)[::-1]):
+        x, y = max(x, fit.level / fit.x), max(y, fit.level / fit.y)
+        nodes = max(nodes, fit.nodes / (1 if first.single or second.single else 2))
+        if nodes > most:
+            break
     if nodes < _MOST_NODES and max(x, y) < MOST_DEGREES:
         summing = 0.0 if box.cloud.is_summed else box.distinct * _SUMMING
         return nodes + other * (_WEIGHING + summing), int(y > x)
@@ -190,13 +196,13 @@ def fitted(cloud: Cloud, asked: Asked) -> Fitted:
             raise TooExpensive("steps that differ too much for a bundle")
         fits.append(fit)
         bounds.append((bound, rho, tau))
-    heavy, more = [arb(HEAVY * cloud.total)], _LEAST
+    heavy, more = arb((1 + HEAVY) * cloud.total), _LEAST
     while True:
         # proposes: degrees; the error is that of any
         degrees = degrees_of(fits, more)
         if max(len(degrees.rows), degrees.rows[0]) > MOST_DEGREES:
             raise TooExpensive("steps that differ too much for a bundle")
-        errors = [cloud.rest(heavy, degrees, *bound) for bound in bounds]
+        errors = [heavy * cloud.worst(degrees, *bound) for bound in bounds]
         if all(
             error <= arb(-accuracy).exp()
             for error, (_, accuracy) in zip(errors, asked, strict=True)

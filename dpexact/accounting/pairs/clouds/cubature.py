@@ -21,13 +21,14 @@ from itertools import accumulate, pairwise
 from typing import Final, TypeAlias
 
 import numpy as np
-from flint import arb, fmpz_mat
+from flint import arb, arb_mat
 
 from dpexact.accounting.arrays import Flags, Floats
+from dpexact.accounting.pairs.clouds import limbs
 from dpexact.accounting.pairs.clouds.cells import Place, cells
-from dpexact.accounting.pairs.clouds.limbs import chebyshev_sums, full
+from dpexact.accounting.pairs.clouds.limbs import BITS, Kept, added, full, integers
 from dpexact.accounting.pairs.clouds.sides import FINER, Side, floored, scaled
-from dpexact.accounting.pairs.clouds.triangular import Rows, inverse, multiply_lines, triangles
+from dpexact.accounting.pairs.clouds.triangular import Rows, factored, multiply_lines
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.reals import Real, rational
 
@@ -115,6 +116,7 @@ class Cloud:
         stretches = pairwise([0, *self._ends])
         self._runs = [*accumulate(sum(n for *_, n in points[a:b]) for a, b in stretches)]
         self._place = len(self._ends) - 1
+        self._most_often = max(n for *_, n in points)
         self._columns = [x for x, _, _ in points], [y for _, y, _ in points]
         #: Proposes: about the logarithms.
         self._logs = self._about() if logs is None else logs
@@ -123,7 +125,7 @@ class Cloud:
         #: The cloud of which it is some points, and which.
         self._origin: tuple[Cloud, Sequence[int]] | None = None
         self._found: dict[tuple[int, int], Sequence[int]] = {}
-        self._found_sums: dict[_Way, dict[int, fmpz_mat]] = {}
+        self._found_sums: dict[_Way, dict[int, Kept]] = {}
         self._places: dict[int, list[list[int]]] = {}
         #: Proposes: about where the points are, and how many before each end.
         self._cells: list[tuple[list[tuple[Place, Place]], Floats]] = []
@@ -207,11 +209,11 @@ class Cloud:
         """How many there are in the cloud of which this is the first part."""
         return self._runs[-1]
 
-    def _sums(self, many: int, more: int, ahead: bool) -> tuple[fmpz_mat, int]:
-        """``sum_k n_k T_i(x_k) T_j(y_k)``, ``i < many``, ``j < more``, in units ``2^-2bits``.
+    def _sums(self, many: int, more: int, places: Sequence[int]) -> tuple[list[Kept], int]:
+        """``sum_k n_k T_i(x_k) T_j(y_k)``, ``i < many``, ``j < more``, up to each of some ends.
 
-        Perhaps of more degrees, and of more bits than the precision has, which are told;
-        ``ahead``, those of all ends before this one are kept too.
+        In units ``2^-2bits``; perhaps of more degrees, and of more bits than the precision has,
+        which are told. The ends rise, and the last is its own.
         """
         least = [
             1 if side.single else max(_FIRST, count + _FIRST // 2)
@@ -222,19 +224,19 @@ class Cloud:
         ways.append((least[0], least[1], full(current())))
         # proposes: likewise
         way = min(ways, key=lambda way: self._left(way) * math.prod(way) * way[2])
-        many, more, bits = way
-        held, last = self._found_sums.setdefault(way, {}), self._summed(way)
-        if self._place > last:
-            start = self._ends[last] if last >= 0 else 0
-            part = slice(start, self._end)
-            places = range(last + 1 if ahead else self._place, self._place + 1)
+        held, bits = self._found_sums.setdefault(way, {}), way[2]
+        missing = [place for place in places if place not in held]
+        if missing:
+            before = self.first(missing[0])._summed(way)
+            start = self._ends[before] if before >= 0 else 0
+            part = slice(start, self._ends[missing[-1]])
             first, second = self._located(part, bits)
             counts = [n for _, _, n in self._whole[part]]
-            ends = [self._ends[place] - start for place in places]
-            parts = chebyshev_sums(first, second, counts, ends, (many, more), bits)
-            for place, sums in zip(places, parts, strict=True):
-                held[place] = sums if last < 0 else held[last] + sums
-        return held[self._place], bits
+            ends = [self._ends[place] - start for place in missing]
+            asked = first, second, counts, ends, way[:2], bits, self._most_often
+            for place, sums in zip(missing, limbs.chebyshev_sums(*asked), strict=True):
+                held[place] = sums if before < 0 else added(held[before], sums)
+        return [held[place] for place in places], bits
 
     def _left(self, way: _Way) -> int:
         """Proposes: how many points there are to be summed, if all ends are asked for."""
@@ -246,15 +248,22 @@ class Cloud:
         held = self._found_sums.get(way, ())
         return max((place for place in held if place <= self._place), default=-1)
 
-    def moments(self, degrees: Degrees, ahead: bool = False) -> list[arb]:
-        """The sum of ``n_k T_i(x_k) T_j(y_k)`` for each of the degrees."""
-        units, bits = self._sums(len(degrees.rows), degrees.rows[0], ahead)
-        total, unit, found = self.total, arb(2) ** (-2 * bits), []
-        for i, j in degrees:
-            # of T_i T_j
-            off = (i * i + j * j << bits + 1) + 4 * i * i * j * j
-            found.append(arb(units[i, j], total * off) * unit)
-        return found
+    def moments(self, degrees: Degrees, places: Sequence[int]) -> list[list[arb]]:
+        """The sum of ``n_k T_i(x_k) T_j(y_k)`` for each of the degrees, up to each of some ends."""
+        units, bits = self._sums(len(degrees.rows), degrees.rows[0], places)
+        first, second = zip(*degrees, strict=True)
+        low = bits // BITS  # digits of less than what polynomials are off are cut off
+        sums = integers(np.stack([sum_[low:, first, second] for sum_ in units], axis=-1))
+        # of T_i T_j
+        off = [
+            arb(0, (i * i + j * j << bits + 1) + 4 * i * i * j * j + (1 << BITS * low))
+            for i, j in degrees
+        ]
+        totals = [arb(self._runs[place]) for place in places]
+        errors = arb_mat(len(off), 1, off) * arb_mat(1, len(totals), totals)
+        found = arb_mat(sums) * arb(2) ** (BITS * low) + errors
+        rows: list[list[arb]] = (found * arb(2) ** (-2 * bits)).tolist()
+        return rows
 
     def _units(self, axis: int, bits: int) -> Sequence[int]:
         """Logarithms in units ``2^-bits``, less than 3/2 of one off; those of a whole serve parts.
@@ -353,21 +362,14 @@ class Cloud:
             # the triangular systems lose about a bit a degree, what they are solved by does not
             with precision(current() + sum(map(len, axes))):
                 inverses = [
-                    [
-                        inverse(part)
-                        for part in triangles([self._row(axis, x, len(values)) for x in values])
-                    ]
+                    factored([self._row(axis, x, len(values)) for x in values])
                     for axis, values in enumerate(axes)
                 ]
             self._inverses[degrees, current()] = inverses
         inverses = self._inverses[degrees, current()]
         with precision(current() + _SPARE_BITS):
-            # those up to the last of them at once
-            last, *others = (
-                self.first(place).moments(degrees, len(places) > 1) for place in reversed(places)
-            )
-            sums = zip(*reversed(others), last, strict=True)
-            values = {at: list(row) for at, row in zip(degrees, sums, strict=True)}
+            sums = self.moments(degrees, places)
+            values = dict(zip(degrees, sums, strict=True))
             for upward in (True, False):
                 for axis in (0, 1):
                     multiply_lines(values, axis, inverses[axis][int(upward)], upward=upward)
@@ -386,11 +388,13 @@ class Cloud:
         places, ends = self._cells[0]
         return places, ends[self._place]
 
-    def rest(self, weights: Sequence[arb], degrees: Degrees, bound: arb, rho: arb, tau: arb) -> arb:
-        """The error of a sum of what is at most ``bound`` on the two ellipses [1]."""
-        heavy = sum((abs(w) for w in weights), arb(self.total))
+    def worst(self, degrees: Degrees, bound: arb, rho: arb, tau: arb) -> arb:
+        """The error of a sum of what is at most ``bound`` on the two ellipses [1].
+
+        Next to how many points there are, as counted, and the moduli of the weights.
+        """
         first, second = (
             None if side.single else ratio
             for side, ratio in zip(self.sides, (rho, tau), strict=True)
         )
-        return 4 * bound * heavy * degrees.tail(first, second)
+        return 4 * bound * degrees.tail(first, second)

@@ -222,6 +222,13 @@ class Lines:
         return found
 
 
+def beside(lines: Sequence[Lines]) -> Lines:
+    """Rows that go on in those of the next, which have the same bounds."""
+    first = lines[0]
+    digits = np.concatenate([each._digits for each in lines], axis=3)
+    return Lines(digits, first._exponents, first._most, first._off)
+
+
 def times(left: Digits, right: Digits, up: Digits | int = 0) -> Digits:
     """Products, ``2^up`` times as large, less than ``_CUT`` units off: parts follow digits [8].
 

@@ -17,6 +17,7 @@ from flint import fmpz_mat
 from numpy.typing import NDArray
 
 Digits: TypeAlias = NDArray[np.int64]
+Kept: TypeAlias = NDArray[np.int32]
 
 BITS: Final = 20
 #: Bits of a place beside its units: its sign, and what is beyond 1.
@@ -32,6 +33,8 @@ _LEAST: Final = 64
 _NUMBERS: Final = 1 << 22
 #: Digits of a 64-bit integer.
 _TOGETHER: Final = 3
+#: Digits of sums beyond those of their terms.
+_MORE: Final = 2
 
 
 def full(bits: int) -> int:
@@ -46,19 +49,20 @@ def chebyshev_sums(
     ends: Sequence[int],
     shape: tuple[int, int],
     bits: int,
-) -> list[fmpz_mat]:
+    most: int = 0,
+) -> list[Kept]:
     """``sum_k n_k t_i(x_k) t_j(y_k)`` for all ``(i, j)`` below ``shape``, up to each end, exactly.
 
     Places ``x``, ``y`` and polynomials ``t`` are in units ``2^-bits``, at most about ``2^bits`` of
     them; ``t_0 = 2^bits``, ``t_1 = x`` and ``t_{i+1} = floor(2 x t_i / 2^bits) - t_{i-1}``. Ends
-    rise.
+    rise. Sums have as many digits as those of points that are counted ``most`` times at most.
     """
     size = -(-(bits + SIGNS) // BITS)
     many, more = shape
-    most = max(counts, default=0)
+    most = max([most, *counts])
     wide = 0 if most <= 1 else -(-most.bit_length() // BITS)
     chunk = max(1, min(_MOST, _ROOM // (max(shape) * size)))
-    total = np.zeros((2 * size + wide, many, more), dtype=np.int64)
+    total = np.zeros((2 * size + wide + _MORE, many, more), dtype=np.int64)
     found, left, right, at = [], None, None, 0
     start = 0
     for end in ends:
@@ -72,10 +76,26 @@ def chebyshev_sums(
             assert right is not None
             stop = min(end, at + chunk)
             part = slice(start - at, stop - at)
-            total += products(left[:, :, part], right[:, :, part])
+            total[:-_MORE] += products(left[:, :, part], right[:, :, part])
             start = stop
-        found.append(integers(total))
+        found.append(_kept(total))
     return found
+
+
+def added(one: Kept, other: Kept) -> Kept:
+    """The sum of two sums."""
+    return _kept(one.astype(np.int64) + other)
+
+
+def _kept(digits: Digits) -> Kept:
+    """Within their bounds; the highest ones, of which there are more than enough, are small."""
+    found = digits.copy()
+    carry(found)
+    kept = found.astype(np.int32)
+    # proposes: nothing, since these are integers
+    if not np.array_equal(kept[-1], found[-1]):
+        raise OverflowError("sums of too many points")
+    return kept
 
 
 def digits_of(values: Sequence[int], size: int) -> Digits:
@@ -158,11 +178,12 @@ def _blocks(digits: Digits, block: int) -> NDArray[np.float64]:
     return found
 
 
-def integers(digits: Digits) -> fmpz_mat:
+def integers(digits: Digits | Kept) -> fmpz_mat:
     """What the digits stand for; sums of digits may be larger than these, the highest by far."""
     size, many, more = digits.shape
     size += _TOGETHER - size % _TOGETHER + _TOGETHER
-    digits = np.concatenate([digits, np.zeros((size - len(digits), many, more), np.int64)])
+    more_digits = np.zeros((size - len(digits), many, more), np.int64)
+    digits = np.concatenate([digits, more_digits], dtype=np.int64)
     carry(digits)
     weights = 1 << BITS * np.arange(_TOGETHER, dtype=np.int64)
     groups = digits.reshape(-1, _TOGETHER, many, more)

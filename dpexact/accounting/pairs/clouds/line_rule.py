@@ -32,7 +32,6 @@ from dpexact.accounting.pairs.clouds.common_rule import (
 )
 from dpexact.accounting.pairs.clouds.fixed_lines import (
     JOINED,
-    MOST_PLACES,
     WALKED,
     Lines,
     Sums,
@@ -58,7 +57,9 @@ _BELOW: Final = np.linspace(0.0, 1.0, 26)
 _ALIKE: Final = 1.5
 _AT_ONCE: Final = 1024
 _LEAST: Final = 16
-_NUMBERS: Final = 1 << 19
+_NUMBERS: Final = 1 << 21
+#: How many ordinates are taken at once.
+_BLOCK: Final = 1024
 _WIDE: Final = 15.0
 #: Bits of products beyond those that the accuracy takes, and of what is rounded to these.
 _SPARE_BITS: Final = 12
@@ -131,6 +132,20 @@ def scaled(row: Row, log: arb, power: arb, step: float) -> Row:
     return [value * (acb(power, n * arb(step)) * log).exp() for n, value in enumerate(row)]
 
 
+def principal(row: Row, log: arb, power: arb, step: float) -> Row:
+    """The principal logarithms of the row times ``e^{t log}``."""
+    found = []
+    for n, value in enumerate(row):
+        at = acb(power, n * arb(step)) * log + value.log()
+        # proposes: how often it has turned
+        at -= acb(0, 2 * arb.pi()) * round(float(at.imag.mid()) / (2 * math.pi))
+        # proposes: the way, since what is between is the principal one
+        if not abs(at.imag) < arb.pi():
+            at = at.exp().log()
+        found.append(at)
+    return found
+
+
 def logarithms(
     groups: Iterable[tuple[list[int], Lines | _Asked]],
     steps: Sequence[Step],
@@ -183,9 +198,6 @@ def _rows(pairs: Sequence[Place], power: arb, step: float, count: int, accuracy:
     floats = [(approximate(q), approximate(sigma)) for q, sigma in pairs]
     placing = Placing(float(power.mid()), max(q for q, _ in floats))
     rule = _rule(placing, floats, step * count, accuracy)
-    # proposes: what is too much
-    if rule.last - rule.first > MOST_PLACES:
-        raise TooExpensive("a rule of too many places")
     # proposes: the rule, whose floats mean their exact values
     if not (0 <= rule.shift < rule.top < math.pi and 0 <= rule.bottom < math.pi):
         raise ValueError(f"the strip of {rule} is not admissible")
@@ -193,55 +205,72 @@ def _rows(pairs: Sequence[Place], power: arb, step: float, count: int, accuracy:
     lift += _highest(rule, placing.power)
     size = size_of(math.ceil((accuracy + lift) / math.log(2)) + _SPARE_BITS)
     bits = bits_of(size)
-    with precision(bits + BITS + _FINER + math.frexp(placing.power)[1]):
-        powers, height, largest = _powers(rule, power, step, count, size)
+    more = bits + BITS + _FINER + math.frexp(placing.power)[1]
+    with precision(more):
+        powers = _Powers.on(rule, power, step)
         rates = [ball(q) for q, _ in pairs]
         variances = [ball(sigma) * ball(sigma) for _, sigma in pairs]
         densities, lifts = _densities(rates, variances, rule, power, size)
-    sums = Sums(densities, powers)
-    lifts = [lift + height for lift in lifts]
-    inside = densities.shape[2]
+    lifts = [lift + powers.height for lift in lifts]
     # of the highest digits and one more
     tops = (abs(densities[-1]).max(axis=1) + 1) * 2.0 ** (SIGNS - BITS)
-    moments, errors = [], []
-    with precision(_BITS):
-        firsts = zip(sums.column(0), sums.column(count + 1), strict=True)
-        for k, parts in enumerate(firsts):
-            unit = arb(2) ** (lifts[k] - bits)
-            rounded = inside * WALKED * (largest + arb(float(tops[k]))) * unit
-            cut = arb(0, sums.cut) * unit
-            first = acb(*(x * sums.unit() * arb(2) ** lifts[k] + cut for x in parts))
-            error, moment = _error(
-                rates[k], variances[k], rule, power, arb(step) * count, first, 1.5 * rounded
-            )
-            errors.append(error)
-            moments.append(moment)
-        return sums.lines(lifts, moments, errors)
+    moments, errors, lines = [], [], []
+    for begin in range(0, count + 1, _BLOCK):
+        with precision(more):
+            block = powers.from_(begin, min(count - begin, _BLOCK - 1), size)
+        sums = Sums(densities, block)
+        with precision(_BITS):
+            firsts = zip(sums.column(0), sums.column(block.shape[2] // 2), strict=True)
+            for k, parts in enumerate(() if begin else firsts):
+                unit = arb(2) ** (lifts[k] - bits)
+                rounded = densities.shape[2] * WALKED * (powers.largest + arb(float(tops[k])))
+                cut = arb(0, sums.cut) * unit
+                first = acb(*(x * sums.unit() * arb(2) ** lifts[k] + cut for x in parts))
+                height, rest = arb(step) * count, 1.5 * rounded * unit
+                error, moment = _error(rates[k], variances[k], rule, power, height, first, rest)
+                errors.append(error)
+                moments.append(moment)
+            lines.append(sums.lines(lifts, moments, errors))
+    return fixed_lines.beside(lines)
 
 
-def _powers(rule: Rule, power: arb, step: float, count: int, size: int) -> tuple[Digits, int, arb]:
-    """``(1 + e^y)^t`` as real matrices act, over those of ``e^y`` where that is above 1.
+class _Powers(NamedTuple):
+    """``(1 + e^y)^t`` at places, over those of ``e^y`` where that is above 1.
 
-    The rows are places. Divided by a power of 2, which is told, with a bound on moduli then.
+    And over ``2^height``; ``largest`` bounds their moduli then, as no turn from one ordinate to the
+    next is above 1: above the real line no argument of A is negative.
     """
-    lean, spacing, turn = acb(0, arb(rule.shift)), arb(rule.spacing), acb(0, arb(step))
-    # proposes: the places; `beyond` bounds all others
-    places = [(j, lean + j * spacing) for j in range(rule.first, rule.last + 1)]
-    logs = [(1 + place.exp()).log() for _, place in places]
-    starts = [
-        (log * power - power * spacing * max(j, 0)).exp()
-        for log, (j, _) in zip(logs, places, strict=True)
-    ]
-    # above the real line no argument of A is negative, so that no turn is above 1
-    largest = reduce(arb.max, map(abs, starts)).upper()
-    height = exponent_of(largest)
-    unit = arb(2) ** -height
-    turns = [(log * turn).exp() for log in logs]
-    real, imag = fixed_lines.powers([x * unit for x in starts], turns, count, size).swapaxes(0, 1)
-    other = -imag
-    carry(other)
-    rows = [np.concatenate(parts, axis=2) for parts in ((real, imag), (other, real))]
-    return np.concatenate(rows, axis=1), height, largest * unit
+
+    starts: list[acb]
+    turns: list[acb]
+    height: int
+    largest: arb
+
+    @classmethod
+    def on(cls, rule: Rule, power: arb, step: float) -> _Powers:
+        """Those of a rule; of turns the logarithms."""
+        lean, spacing, turn = acb(0, arb(rule.shift)), arb(rule.spacing), acb(0, arb(step))
+        # proposes: the places; `beyond` bounds all others
+        places = [(j, lean + j * spacing) for j in range(rule.first, rule.last + 1)]
+        logs = [(1 + place.exp()).log() for _, place in places]
+        starts = [
+            (log * power - power * spacing * max(j, 0)).exp()
+            for log, (j, _) in zip(logs, places, strict=True)
+        ]
+        largest = reduce(arb.max, map(abs, starts)).upper()
+        height = exponent_of(largest)
+        unit = arb(2) ** -height
+        return cls([x * unit for x in starts], [log * turn for log in logs], height, largest * unit)
+
+    def from_(self, begin: int, count: int, size: int) -> Digits:
+        """From an ordinate on, as real matrices act: the rows are places."""
+        starts = [x * (begin * log).exp() for x, log in zip(self.starts, self.turns, strict=True)]
+        turns = [log.exp() for log in self.turns]
+        real, imag = fixed_lines.powers(starts, turns, count, size).swapaxes(0, 1)
+        other = -imag
+        carry(other)
+        rows = [np.concatenate(parts, axis=2) for parts in ((real, imag), (other, real))]
+        return np.concatenate(rows, axis=1)
 
 
 def _densities(

@@ -37,6 +37,11 @@ def inverse(lower: Rows) -> Rows:
     return found
 
 
+def factored(rows: Rows) -> list[Rows]:
+    """The inverses of both."""
+    return [inverse(part) for part in triangles(rows)]
+
+
 def multiply_lines(
     values: dict[tuple[int, int], list[arb]], axis: int, factor: Rows, *, upward: bool
 ) -> None:

@@ -101,11 +101,31 @@ def test_few_bits_are_said_to_be_few(monkeypatch: pytest.MonkeyPatch) -> None:
         assert max(off) > 1e-10
 
 
+@pytest.mark.parametrize("block", [1, 3, 10])
+def test_a_line_goes_on_in_blocks(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of which only the first tells how large moments are."""
+    monkeypatch.setattr(line_rule, "_BLOCK", block)
+    pairs = some(2, (0.6, 3.0), (1e-3, 0.3))
+    with precision(100):
+        found = found_of(pairs, arb(3), 0.5, 10, 40.0)
+        for row, line in zip(found, asked(pairs, 2.0, 0.5, 10, True, 60.0), strict=True):
+            for value, other in zip(row, line, strict=True):
+                assert value.overlaps(other)
+                assert value.real.rad() < 1e-12
+
+
+def test_many_places_on_either_side_of_a_density_are_a_rule() -> None:
+    """As those of little noise high on a line: together they are more than a walk may have."""
+    pairs = some(4, (0.15, 0.16), (1e-3, 5e-2))
+    (_, lines), *_ = line_rows(pairs, arb(1), 2.0, 11, 30.0, never)
+    assert isinstance(lines, fixed_lines.Lines)
+
+
 def test_steps_of_too_many_places_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = some(2, (0.6, 3.0), (1e-3, 0.3))
     with precision(100):
         lines = asked(pairs, 2.0, 0.5, 10, True, 60.0)
-        monkeypatch.setattr(line_rule, "MOST_PLACES", 10)
+        monkeypatch.setattr(fixed_lines, "MOST_PLACES", 10)
         groups = line_rows(pairs, arb(3), 0.5, 10, 40.0, lambda at: lines[pairs.index(at)])
         rows = by_place(groups)
         for k, line in enumerate(lines):
@@ -293,7 +313,7 @@ def test_what_is_rounded_counts_with_densities_and_with_powers(
 ) -> None:
     """Each is off by units, of which the other one is a factor."""
     pairs, rests = some(5, (1.0, 1.2), (1e-3, 2e-2)), []
-    error, powers = line_rule._error, line_rule._powers
+    error, powers = line_rule._error, line_rule._Powers.on
 
     def recorded(*asked: Any) -> tuple[arb, arb]:
         rests.append(asked[-1])
@@ -303,10 +323,10 @@ def test_what_is_rounded_counts_with_densities_and_with_powers(
     for kept in (0, 1):
 
         def bounded(*asked: Any, kept: int = kept) -> Any:
-            digits, height, largest = powers(*asked)
-            return digits, height, kept * largest
+            found = powers(*asked)
+            return found._replace(largest=kept * found.largest)
 
-        monkeypatch.setattr(line_rule, "_powers", bounded)
+        monkeypatch.setattr(line_rule._Powers, "on", bounded)
         by_place(line_rows(pairs, arb(3), 0.5, 10, 30.0, never))
     alone, both = rests[: len(pairs)], rests[len(pairs) :]
     assert all(0 < one < two for one, two in zip(alone, both, strict=True))
