@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -84,6 +85,19 @@ def test_a_small_largest_loss_bounds_as_randomized_response_does(at):
     assert alone.overlaps(truth)
     found = dpexact.epsilon(text, "1/100000", 8)
     assert found.overlaps(dpexact.epsilon("pure_dp(3/100)", "1/100000", 8))
+
+
+def test_as_randomized_response_counts_the_largest_loss_of_both_directions():
+    """A record removed loses less here, and of randomized response neither is larger."""
+    text = "repeat_and_select(pair((1/100, 1/10), (99/100, 9/10)), 5, 0)"
+    less, more = (renyi(text, math.inf, 8, way).upper for way in ("remove", "add"))
+    assert less < more
+    bound = SelectedOrders(dpexact.parse(text), "remove")
+    for level in ("0", "1/2"):
+        assert bound.delta(real(level), 8).lower > dpexact.delta(f"pure_dp({less})", level, 8).upper
+    target = dpexact.delta(f"pure_dp({less})", "1/2", 8).lower
+    assert bound._epsilon(real(target), 8).lower > Fraction(1, 2)
+    assert bound._epsilon(real("1e-9"), 8).upper <= less * Fraction(10**7 + 1, 10**7)
 
 
 @given(

@@ -142,9 +142,9 @@ class IntegerOrders(Profile):
 
 
 class SelectedOrders(IntegerOrders):
-    """The same at orders between integers, and by the largest loss where that is finite, as of
-    randomized response.
+    """The same at orders between integers, and where the largest loss is finite, by that.
 
+    Of both directions it is that of randomized response, which is at least as informative.
     No sample of zCDP is beside it: of those only integer orders are known.
     """
 
@@ -161,17 +161,21 @@ class SelectedOrders(IntegerOrders):
             return ((top - level) / (top + 1)).max(1 - level)
 
         found = super().delta(epsilon, digits)
-        other = balls.image(most, response, digits + 2, method=self.method)
-        return TighterBound.tighter(found, other)
+        return TighterBound.tighter(found, self._as_response(response, digits))
 
     def _epsilon(self, delta: Real, digits: int) -> Enclosure:
         def response(most: arb) -> arb:
             top = most.exp()
             return (top - balls.ball(delta) * (top + 1)).max(arb(1)).log()
 
-        found, most = super()._epsilon(delta, digits), self.largest_loss(digits + 10)
-        other = balls.image(most, response, digits + 2, method=self.method)
-        return TighterBound.tighter(found, other)
+        found = super()._epsilon(delta, digits)
+        found = TighterBound.tighter(found, self._as_response(response, digits))
+        return TighterBound.tighter(found, self.largest_loss(digits))
+
+    def _as_response(self, of: Callable[[arb], arb], digits: int) -> Enclosure:
+        """What the largest loss of both directions gives, which no loss of one is below."""
+        most = enclose_renyi(self.mechanism, None, digits + 10, "both")
+        return balls.image(most, of, digits + 2, method=self.method)
 
     def rows(self, level: arb, rest: arb, digits: int) -> list[tuple[Fraction, Fraction]]:
         """Orders for tests of a level, and their divergences rounded up: by Hölder's inequality.
