@@ -187,6 +187,17 @@ def test_many_targets_take_few_values_each(monkeypatch: pytest.MonkeyPatch) -> N
         assert found[k].overlaps(dpexact.epsilon("bounded_range(1/2)^10", targets[k], 9))
 
 
+@pytest.mark.parametrize(("epsilon", "count"), [("1/5", 30), ("3", 12), ("8", 30)])
+def test_neighbours_far_apart_have_other_indices(epsilon: str, count: int) -> None:
+    """The first one that is looked at is not the best."""
+    profile = BoundedRangeProfile(real(epsilon), count)
+    points = [real(Fraction(epsilon) * count * k / 48) for k in range(24)]
+    with precision(100):
+        places = [ball(at) for at in points]
+        found = profile.delta_balls(places)
+        assert all(profile.delta_ball(x).overlaps(y) for x, y in zip(places, found, strict=True))
+
+
 @pytest.mark.parametrize("count", [1, 2, 30])
 def test_few_indices_are_looked_at_where_neighbours_are_known(
     monkeypatch: pytest.MonkeyPatch, count: int

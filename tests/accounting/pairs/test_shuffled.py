@@ -99,6 +99,22 @@ def test_many_points_are_as_each_by_itself(
             assert many.rad() <= 8 * alone.rad() + arb(2) ** -100
 
 
+@pytest.mark.parametrize(("rise", "users"), [("3", 50), ("9/8", 90)])
+def test_ratios_next_to_those_of_outcomes_are_told_apart(rise: str, users: int) -> None:
+    """By less than whole numbers tell, and in more digits than they have."""
+    pair, points = Shuffled(real(f"log({rise})"), users), []
+    with precision(300):
+        more = ball(real(rise)) - 1
+        for c in range(2, users, 7):
+            for a in range(c // 2 + 1, c + 1, max(1, c // 5)):
+                for shift in (0, 1, -1, 3):
+                    theta = arb(a) / (c + 1) + arb(shift) * arb(2) ** -60
+                    ratio = (1 + theta * more) / (1 + more - theta * more)
+                    points += [ratio.log()] * bool(1 < ratio < 1 + more)
+        for at, found in zip(points, pair.divergences(points), strict=True):
+            assert found.overlaps(pair.divergence(at))
+
+
 def test_every_outcome_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """And points are asked by themselves where that matters: of ratios that outcomes have."""
     pair = Shuffled(real("log(3)"), 400)
