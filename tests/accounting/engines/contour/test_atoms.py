@@ -738,3 +738,10 @@ def test_few_digits_tell_that_epsilon_is_zero(text, way, monkeypatch):
 def test_ten_digits_that_were_missed_by_little(what, text, at):
     """A root that was not found as sharply as the line knows delta, and lines of too few nodes."""
     assert getattr(atoms(text), what)(real(at), 10).digits >= 10
+
+
+def test_an_epsilon_of_which_a_coarse_line_has_no_digits_may_be_positive():
+    profile = atoms("poisson(discrete_gaussian(0.906), 2.44e-05)^11")
+    found = profile.epsilon(real("1e-9"), 6)
+    assert found.digits >= 6
+    assert found.lower > Fraction(1, 1000)
