@@ -1,5 +1,6 @@
 """Two mixtures of Gaussians: tails, moments and strips, against quadrature."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,7 @@ from mixtures import moment, profile
 from dpexact import balls
 from dpexact.accounting.engines.closed_form import SinglePair
 from dpexact.accounting.engines.contour.profile import ContourProfile
-from dpexact.accounting.pairs.mixture import GaussianMixtures, one_shift
+from dpexact.accounting.pairs.mixture import GaussianMixtures, add, one_shift
 from dpexact.accounting.pairs.shifts import STILL, Shifts, log_waves, log_waves_above
 from dpexact.accounting.pairs.sums.mixture_rules import Rule
 from dpexact.accounting.pairs.sums.mixture_sums import (
@@ -187,6 +188,13 @@ def test_nodes_beyond_the_ends_of_a_line_of_a_record_added(c, shift):
             )
             total = sum((size.exp() for size in sizes), arb(0))
             assert total <= f.outside(rule) <= 100 * total
+
+
+@pytest.mark.parametrize("power", [56, 60, 76])
+def test_orders_of_which_floats_tell_no_two_apart_have_a_rule(power):
+    """What an integrand is at most is no less than its integral, whatever is rounded."""
+    (jet,) = add(real("0.242"), real("0.3")).cumulants([2.0**power])
+    assert jet.slope == pytest.approx(-math.log(0.7))
 
 
 @pytest.mark.parametrize("c", [40.0, 3000.0, 30000.0])

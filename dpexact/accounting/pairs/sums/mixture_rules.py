@@ -94,12 +94,12 @@ class Shape:
         return np.where(near, np.minimum(turned, self._most(c)), turned)
 
     def _most(self, c: float) -> float:
-        """The logarithm of what the integrand is at most, next to the moment."""
+        """The logarithm of what the integrand is at most, next to the moment; which is no less."""
         if self._plain or self.up.moves or not self.down.is_still or c <= 0:
             return math.inf
         if c not in self._mosts:
             logs, _, _ = normal_sums(-c * log_waves(self.down, -_PLACES)[None], _PLACES)
-            self._mosts = {c: -c * self.down.logs[0] - float(logs[0])}
+            self._mosts = {c: max(0.0, -c * self.down.logs[0] - float(logs[0]))}
         return self._mosts[c]
 
     def oblique(self, c: float, accuracy: float) -> Rule:
