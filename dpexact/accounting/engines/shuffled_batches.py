@@ -25,6 +25,7 @@ from flint import arb, fmpz_poly
 
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.inverted import BallProfile
+from dpexact.accounting.pairs.pair import integer
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.balls import approximate, ball, current, precision
 from dpexact.kept import cached_property
@@ -193,7 +194,7 @@ class ShuffledBatches(BallProfile):
             # proposes: likewise
             while not (place + offset) * step <= loss:
                 place -= 1
-            weight = int((mass * scale).lower().floor().unique_fmpz())
+            weight = int(integer((mass * scale).lower().floor()))
             found[place] = found.get(place, 0) + max(weight, 0)
         first = min(found)
         return Masses(first, [found.get(i, 0) for i in range(first, max(found) + 1)]).trimmed()

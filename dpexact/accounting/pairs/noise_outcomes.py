@@ -22,7 +22,7 @@ from flint import arb, arb_poly, fmpz_poly
 from dpexact.accounting.arrays import Flags, Floats
 from dpexact.accounting.pairs.discrete_gaussian import DiscreteGaussian
 from dpexact.accounting.pairs.lattice import OnLattice, Strided, commensurate
-from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.pair import TooExpensive, integer
 from dpexact.balls import UNIT, approximate, approximate_log, ball, current, precision
 from dpexact.kept import cached_property
 from dpexact.reals import Real
@@ -258,7 +258,7 @@ class _Lattice:
             with precision(bits + _GUARD_BITS):
                 scaled = [mass * arb(2) ** bits for mass in x.pair.under_q(-reach, reach)]
                 spread = [0] * (x.stride * 2 * reach + 1)
-                spread[:: x.stride] = [int(mass.lower().floor().fmpz()) for mass in scaled]
+                spread[:: x.stride] = [int(integer(mass.lower().floor())) for mass in scaled]
             one, n = fmpz_poly(spread), x.count
             first -= x.stride * reach * n
             while n:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, NamedTuple, NoReturn, TypeAlias
 
-from flint import acb, arb
+from flint import acb, arb, fmpz
 
-from dpexact.balls import ball, current
+from dpexact.balls import ball, current, in_range
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import log_ratio
 from dpexact.reals import Real, rational
@@ -302,6 +302,17 @@ def reached(compute: Callable[[arb], arb], x: arb) -> arb:
         return compute(x)
     except ArithmeticError:
         return arb.nan()
+
+
+def integer(x: arb) -> fmpz:
+    """An exact whole number; FLINT would end the program where it is too large.
+
+    Raises:
+        ArithmeticError: it is.
+    """
+    if not in_range(x):
+        raise ArithmeticError("a number that is too large for an integer")
+    return x.fmpz()
 
 
 def product(factors: Factors, of: Callable[[Pair], arb]) -> arb:

@@ -24,6 +24,7 @@ from dpexact import balls
 from dpexact.accounting.engines.heterogeneous.grid import Parameters, largest_loss
 from dpexact.accounting.engines.many_types import Half, Halves, nearest
 from dpexact.accounting.engines.tangents import Tangent, TangentProfile, exact_responses
+from dpexact.accounting.pairs.pair import integer
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.reals import Real
 
@@ -166,8 +167,8 @@ def _binomial_weights(eps: arb, count: int, bits: int) -> tuple[list[int], int]:
     term = (1 + fall) ** -count * (fmpz(1) << bits)
     weights, missing = [], 1
     for j in range(count, -1, -1):
-        low = max(int(term.lower().floor().fmpz()), 0)
+        low = max(int(integer(term.lower().floor())), 0)
         weights.append(low)
-        missing = max(missing, int((term.upper() - low).upper().ceil().fmpz()))
+        missing = max(missing, int(integer((term.upper() - low).upper().ceil())))
         term = term * j / (count - j + 1) * fall
     return weights[::-1], missing

@@ -35,7 +35,7 @@ from dpexact.accounting.engines.lattice.grid import (
 from dpexact.accounting.engines.lattice.law import Lower, Upper, total
 from dpexact.accounting.engines.lattice.pieces import lower_law, upper_law
 from dpexact.accounting.engines.lattice.steps import Step
-from dpexact.accounting.pairs.pair import added
+from dpexact.accounting.pairs.pair import added, integer
 from dpexact.balls import approximate, ball, precision, to_enclosure
 from dpexact.enclosure import Enclosure
 from dpexact.kept import cached_property
@@ -207,7 +207,7 @@ class Composed:
         ``place``, and every candidate is tried.
         """
         spacing = ball(self.grid.spacing)
-        low, high = int(place.lower().floor().fmpz()), int(place.upper().floor().fmpz())
+        low, high = (int(integer(end.floor())) for end in (place.lower(), place.upper()))
         sums = [arb(self.upper.inf)]
         for start in range(low + 1, high + 2):
             skip = max(start - self.upper.low, 0)

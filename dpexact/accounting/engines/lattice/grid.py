@@ -8,6 +8,8 @@ from fractions import Fraction
 
 from flint import arb, fmpq, fmpz
 
+from dpexact.accounting.pairs.pair import integer
+
 #: A tabulated value differs from the truth by less than this many units of ``2^-fine``.
 TABLE_ERROR = 2
 #: Working bits beyond ``Grid.fine``: guards the evaluation of a step.
@@ -68,8 +70,7 @@ def split_atom(gap: arb, spacing: arb) -> tuple[int, int, arb]:
     """
     gap = gap.upper()
     place = gap / spacing
-    low = int(place.lower().floor().fmpz())
-    high = int(place.upper().floor().fmpz()) + 1
+    low, high = int(floor(place)), int(floor(place.upper())) + 1
     return low, high, (high * spacing - gap).expm1() / ((high - low) * spacing).expm1()
 
 
@@ -85,9 +86,9 @@ def exact(value: Fraction) -> arb:
 
 def floor(x: arb) -> fmpz:
     """An integer not above any point of ``x``."""
-    return x.lower().floor().fmpz()
+    return integer(x.lower().floor())
 
 
 def ceil(x: arb) -> fmpz:
     """An integer not below any point of ``x``."""
-    return x.upper().ceil().fmpz()
+    return integer(x.upper().ceil())

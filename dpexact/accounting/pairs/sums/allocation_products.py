@@ -7,6 +7,8 @@ from typing import TypeVar
 
 from flint import acb, acb_poly, arb, fmpz, fmpz_poly
 
+from dpexact.accounting.pairs.pair import integer
+
 Ball = TypeVar("Ball", arb, acb)
 
 
@@ -22,7 +24,7 @@ class Fixed:
         imag: list[fmpz] = []
         for value in values:
             for part, found in ((value.real, real), (value.imag, imag)):
-                found.append((part.mid() * scale).floor().unique_fmpz())
+                found.append(integer((part.mid() * scale).floor()))
                 off = arb.max(off, part.rad() * scale)
         self.size, self.bits, self.off = len(values), bits, (2 * (off + 1)).upper()
         self.real = fmpz_poly(real)

@@ -18,7 +18,7 @@ import numpy as np
 from flint import acb, arb
 
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.pairs.pair import TooExpensive
+from dpexact.accounting.pairs.pair import TooExpensive, integer
 from dpexact.accounting.pairs.sums.allocation_products import Fixed, power, powers, turned_sums
 from dpexact.accounting.pairs.sums.allocation_rules import Rule, Strip
 from dpexact.balls import approximate, ball
@@ -97,7 +97,7 @@ class Law:
 
     def between(self, w: arb) -> arb:
         """``E S^w``, ``w >= 1``, from the whole powers next to it: ``log E S^w`` is convex [8]."""
-        k = int(w.lower().floor().unique_fmpz())
+        k = int(integer(w.lower().floor()))
         share = w - k
         # proposes: the power; a ball decides whether it serves
         if not (k >= 1 and share >= 0 and share <= 1):

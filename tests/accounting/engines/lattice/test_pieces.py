@@ -8,8 +8,9 @@ import pytest
 from flint import arb, fmpq
 from mpmath import mp, mpf
 
+import dpexact
 from dpexact import balls
-from dpexact.accounting.engines.lattice.grid import Grid
+from dpexact.accounting.engines.lattice.grid import Grid, ceil, floor, split_atom
 from dpexact.accounting.engines.lattice.pieces import (
     Label,
     Pieces,
@@ -159,3 +160,20 @@ def test_atoms_split_and_rounded():
             assert int(upper.inf) >= units
             assert max(int(lower.p[0]), int(lower.over_p)) <= units
             assert min(int(lower.q[0]), int(lower.over_q)) >= units / 3
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_numbers_too_large_for_integers_end_no_program(sign):
+    """As FLINT does, of masses that are hardly known."""
+    huge = sign * arb((1, 10**25))
+    for rounded in (floor, ceil):
+        with pytest.raises(ArithmeticError, match="too large for an integer"):
+            rounded(huge)
+    with pytest.raises(ArithmeticError, match="too large for an integer"):
+        split_atom(huge, arb(1))
+
+
+def test_a_mass_of_infinite_loss_that_is_hardly_known_is_no_answer():
+    text = "poisson(partition_selection(1e3, 999/1000)^1000000000000000000, 999/1000)^400"
+    with pytest.raises(dpexact.PrecisionNotReached):
+        dpexact.epsilon(text, "1e-300", 8, "add")
