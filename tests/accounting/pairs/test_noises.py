@@ -375,3 +375,9 @@ def test_neighbours() -> None:
     with pytest.raises(UnsupportedMechanism, match="no two datasets"):
         delta("threshold(laplace(2), 9) * fixed_size(gaussian(1), 2, 9)", 1)
     assert epsilon("threshold(laplace(2), 30)^3 * gaussian(3)", "1e-3", 6).digits >= 6
+
+
+def test_sums_of_an_epsilon_that_is_hardly_known_are_no_error() -> None:
+    """Of a rate of 1e-30, as floats were to say how many terms there are."""
+    text = "poisson(poisson(truncated_laplace(1e-3, 1e12, 1/1000)^2, 1e-30), sqrt(2)/2)"
+    assert epsilon(text, "1-1e-9", 3, "remove").upper == 0

@@ -52,6 +52,8 @@ class TruncatedLaplaceSums(BallProfile):
     def finite_ball(self, epsilon: arb) -> arb:
         k, width, ends = self.count, balls.ball(self.pair.width), balls.ball(self.pair.ends)
         top = (k * width - epsilon) / 2
+        if not top.is_finite():
+            return arb.nan()
         terms = self._terms(float(top.mid()))
         total = arb(0)
         for j in range(k + 1):
