@@ -135,3 +135,18 @@ def test_beside_what_is_not_symmetric_removing_is_bounded() -> None:
         found, least = renyi(sample, order, 8, "remove"), renyi(alone, order, 8, "remove")
         assert found.bound == "upper"
         assert least.lower <= found.upper < least.upper + Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("poisson(zcdp(1/2), 1/1000)", "upper bound: Rényi divergence of order 2"),
+        (
+            "poisson(zcdp(1/2), 1/100)^1000",
+            "upper bound: Rényi at integer orders, Proposition 14",
+        ),
+        ("repeat_and_select(pure_dp(1), 2, 1)", "upper bound: largest loss"),
+    ],
+)
+def test_an_answer_names_the_bound_that_it_is(text, name):
+    assert epsilon(text, "1e-6", 6).method == name

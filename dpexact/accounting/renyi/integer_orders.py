@@ -35,6 +35,8 @@ from dpexact.ternary import Order
 _LARGEST: Final = 2048
 _DIGITS: Final = 8
 _ZERO: Final = Fraction(0)
+_BY_SECOND: Final = "upper bound: Rényi divergence of order 2"
+_BY_LARGEST: Final = "upper bound: largest loss"
 
 
 class IntegerOrders(Profile):
@@ -89,7 +91,7 @@ class IntegerOrders(Profile):
         known = self._divergence(self._second, digits + 10)
         if not isinstance(known.upper, Fraction):
             return found
-        other = balls.image(known, lambda d: squares(d.expm1()), digits + 2, method=self.method)
+        other = balls.image(known, lambda d: squares(d.expm1()), digits + 2, method=_BY_SECOND)
         return TighterBound.tighter(found, other)
 
     @property
@@ -175,7 +177,7 @@ class SelectedOrders(IntegerOrders):
     def _as_response(self, of: Callable[[arb], arb], digits: int) -> Enclosure:
         """What the largest loss of both directions gives, which no loss of one is below."""
         most = enclose_renyi(self.mechanism, None, digits + 10, "both")
-        return balls.image(most, of, digits + 2, method=self.method)
+        return balls.image(most, of, digits + 2, method=_BY_LARGEST)
 
     def rows(self, level: arb, rest: arb, digits: int) -> list[tuple[Fraction, Fraction]]:
         """Orders for tests of a level, and their divergences rounded up: by Hölder's inequality.
@@ -198,7 +200,7 @@ class SelectedOrders(IntegerOrders):
         return [(a, most) for a, most in found if isinstance(most, Fraction)]
 
     def largest_loss(self, digits: int) -> Enclosure:
-        return enclose_renyi(self.mechanism, None, digits, self.direction).labelled(self.method)
+        return enclose_renyi(self.mechanism, None, digits, self.direction).labelled(_BY_LARGEST)
 
 
 class GivenOrders(IntegerOrders):
