@@ -189,7 +189,7 @@ def _sampled_once(c: Composition, direction: Direction) -> Profile | None:
 
 
 def _laplace_cells(c: Composition, direction: Direction) -> Profile | None:
-    """Few steps of Laplace noise on samples: polynomials between the corners of the profile."""
+    """Laplace noise on samples: few steps by polynomials between corners, else lines or blurs."""
     if len(c.samples) != 1 or not (c.is_on_laplace and replace(c, samples=[], masses=[]).is_empty):
         return None
     from dpexact.accounting.engines.laplace.cells import LaplaceCells

@@ -175,7 +175,7 @@ class SelectedOrders(IntegerOrders):
         return TighterBound.tighter(found, self.largest_loss(digits))
 
     def _as_response(self, of: Callable[[arb], arb], digits: int) -> Enclosure:
-        """What the largest loss of both directions gives, which no loss of one is below."""
+        """Of randomized response of the largest loss of both directions, which bounds either."""
         most = enclose_renyi(self.mechanism, None, digits + 10, "both")
         return balls.image(most, of, digits + 2, method=_BY_LARGEST)
 
