@@ -202,6 +202,16 @@ def test_mechanism_names_complete():
     assert "discrete_gaussian(" in result.stdout
 
 
+@pytest.mark.parametrize("set_", [{}, {"COMP_WORDS": "dpexact", "COMP_CWORD": "second"}])
+def test_completion_that_no_shell_asked_for(monkeypatch, capsys, set_):
+    for name, value in {"_DPEXACT_COMPLETE": "bash_complete", **set_}.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert "COMP_CWORD are not as a shell sets them" in capsys.readouterr().err
+
+
 def test_every_verb_has_help_with_an_example():
     for name, command in main.commands.items():
         result = run(name, "--help")

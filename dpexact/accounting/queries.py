@@ -356,6 +356,8 @@ def _float_bounds(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     import numpy as np
 
+    if np.ma.is_masked(numbers):
+        raise InvalidInput(f"{name}s: masked entries are not accepted; use {name}s.compressed()")
     try:
         points = np.asarray(numbers)
     except ValueError as error:  # rows of different lengths

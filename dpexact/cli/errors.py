@@ -62,6 +62,12 @@ class OneLineErrors(click.Group):
             _fail_inside(error)
         sys.exit(code if isinstance(code, int) else 0)
 
+    def _main_shell_completion(self, *args: Any, **kwargs: Any) -> None:
+        try:
+            super()._main_shell_completion(*args, **kwargs)
+        except (KeyError, ValueError):  # as click reads them
+            fail("completion: COMP_WORDS and COMP_CWORD are not as a shell sets them", EXIT_BAD_INPUT)
+
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         with _output():
             return super().make_context(*args, **kwargs)

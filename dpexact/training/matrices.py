@@ -336,6 +336,8 @@ def _integers(values: np.ndarray[Any, Any]) -> tuple[list[int], Fraction]:
 
 def _array(matrix: object) -> np.ndarray[Any, Any]:
     """An array of ``matrix``; what is none yet keeps its numbers as they are, as fractions."""
+    if np.ma.is_masked(matrix):
+        raise InvalidInput("matrix: masked entries are not accepted")
     if hasattr(matrix, "dtype"):
         return np.asarray(matrix)
     try:

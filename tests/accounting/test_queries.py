@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import scaled
 
-from dpexact import DpexactError, delta, delta_bounds, epsilon, parse
+from dpexact import DpexactError, delta, delta_bounds, epsilon, epsilon_bounds, parse
 from dpexact.accounting.engines.closed_form import GaussianMixedWithResponse
 from dpexact.answers import PrecisionNotReached
 from dpexact.enclosure import Enclosure
@@ -133,6 +133,9 @@ def test_digits_are_reached(digits: int) -> None:
             assert epsilon(m, "1e-3", digits=digits).digits >= digits
 
 
+_MASKED = np.ma.masked_array([0.1, 0.2], mask=[False, True])
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -154,6 +157,8 @@ def test_digits_are_reached(digits: int) -> None:
         (lambda: delta_bounds("gdp(1)", [True]), "epsilons: an array of bool is not accepted"),
         (lambda: delta_bounds("gdp(1)", [1j]), "epsilons: an array of complex128"),
         (lambda: delta_bounds("gdp(1)", [[1], [1, 2]]), "epsilons: not an array"),
+        (lambda: delta_bounds("gdp(1)", _MASKED), "epsilons: masked entries"),
+        (lambda: epsilon_bounds("gdp(1)", _MASKED), "deltas: masked entries"),
         (lambda: delta_bounds("gdp(1)", None), "epsilon: None"),  # type: ignore[arg-type]
         (lambda: delta_bounds("gdp(1)", [1], direction="up"), "direction: 'up'"),
         (lambda: delta_bounds("spam(1)", [1]), "unknown mechanism"),
@@ -173,6 +178,14 @@ def test_what_is_not_accounted_for_is_named(call: Any) -> None:
 
 
 # --- arrays ---------------------------------------------------------------------------------------
+
+
+def test_a_mask_that_hides_nothing_is_none() -> None:
+    points = np.ma.masked_array([0.1, 0.2], mask=[False, False])
+    for of_mask, plain in zip(
+        delta_bounds("gdp(1)", points), delta_bounds("gdp(1)", [0.1, 0.2]), strict=True
+    ):
+        assert of_mask.tolist() == plain.tolist()
 
 
 @given(accounted, st.lists(st.floats(0, 8), min_size=1, max_size=5))

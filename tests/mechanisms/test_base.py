@@ -138,6 +138,9 @@ def test_text_of_products_and_powers() -> None:
         (lambda: staircase(1, 1, 0), "sensitivity: "),
         (lambda: poisson(gdp(1), "1.5"), "q: 1.5 is not accepted; must be >= 0 and <= 1"),
         (lambda: poisson(gdp(1), True), "q: a truth value"),
+        (lambda: gaussian("1e-70000"), "sigma: 1e-70000 has more than 100000 bits"),
+        (lambda: gaussian(1, "1e70000"), "sensitivity: 1e70000 has more than 100000 bits"),
+        (lambda: gdp("1e70000"), "mu: 1e70000 has more than 100000 bits"),
         (lambda: poisson("gdp(1)", 1), "mechanism: 'gdp(1)' is not a mechanism"),  # type: ignore[arg-type]
         (lambda: fixed_size(gdp(1), 0, 2), "m: 0 is not accepted; must be an integer from 1 to 2"),
         (lambda: fixed_size(gdp(1), 3, 2), "m: 3 is not accepted; must be an integer from 1 to 2"),

@@ -254,6 +254,7 @@ def test_calibration_of_several_holes():
         ([[1, 0]], {}, InvalidInput, "square"),
         ([[1, 0], [1]], {}, InvalidInput, "matrix"),
         (np.array([True]), {"steps": 3}, InvalidInput, "type bool"),
+        (np.ma.masked_array([1.0, 2.0], mask=[False, True]), {"steps": 3}, InvalidInput, "masked"),
         ([[1.0, math.nan], [0, 1]], {}, InvalidInput, "finite"),
         ([1.0, math.inf], {"steps": 3}, InvalidInput, "finite"),
         ([1e300, 1e-300, 5e-324], {"steps": 3, "cycle": 3}, None, ""),
