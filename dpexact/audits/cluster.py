@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Executor
 from contextlib import contextmanager
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from dpexact.errors import InvalidInput
 from dpexact.visible import visible
 
+if TYPE_CHECKING:
+    from distributed import Client
+
 #: Seconds to wait for the scheduler, and again for its first worker.
 PATIENCE: Final = 10
+
+#: Seconds in which workers must come back after the last was lost.
+RETURN: Final = 60
 
 
 @contextmanager
@@ -21,8 +28,8 @@ def cluster(address: str) -> Iterator[Executor]:
     Tasks go to whichever worker is free; those of a worker that dies go to another.
 
     Raises:
-        InvalidInput: Dask is not installed, no scheduler answers there or later, it has no workers,
-            or a worker has another version of dpexact or none.
+        InvalidInput: Dask is not installed, no scheduler answers there or later, it has no workers
+            or has lost them all, or a worker has another version of dpexact or none.
     """
     try:
         from distributed import Client
@@ -44,11 +51,33 @@ def cluster(address: str) -> Iterator[Executor]:
             raise InvalidInput(f"scheduler: {visible(address)} has no workers") from None
         _check_versions(client.run(_version, on_error="return"))
         # each task is one of its own: names made of all that is in it take longer than to judge it
-        with client.get_executor(pure=False) as executor:
+        with client.get_executor(pure=False) as executor, _watched(client, executor):
             try:
                 yield executor
             except CancelledError:
-                raise InvalidInput(f"scheduler: {visible(address)} was lost meanwhile") from None
+                raise InvalidInput(
+                    f"scheduler: {visible(address)} was lost meanwhile, or had no workers for "
+                    f"{RETURN} s; a journal, if one is kept, has what was found"
+                ) from None
+
+
+@contextmanager
+def _watched(client: Client, executor: Executor) -> Iterator[None]:
+    """Cancel what waits for workers that do not come back: Dask would wait for ever."""
+    ended = threading.Event()
+
+    def watch() -> None:
+        try:
+            while not ended.wait(RETURN / 60):
+                client.wait_for_workers(1, timeout=RETURN)
+        except Exception:  # a scheduler that is lost has cancelled everything itself
+            executor.shutdown(wait=False)
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
 
 
 def _version() -> str:

@@ -66,7 +66,7 @@ class OneLineErrors(click.Group):
         try:
             super()._main_shell_completion(*args, **kwargs)
         except (KeyError, ValueError):  # as click reads them
-            fail("completion: COMP_WORDS and COMP_CWORD are not as a shell sets them", EXIT_BAD_INPUT)
+            fail("COMP_WORDS and COMP_CWORD are not as a shell sets them", EXIT_BAD_INPUT)
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
         with _output():

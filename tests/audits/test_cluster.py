@@ -9,6 +9,7 @@ import pytest
 
 from dpexact.audits import Claim, audit, cluster
 from dpexact.audits.cluster import cluster as executor_of
+from dpexact.audits.journal import Journal
 from dpexact.errors import InvalidInput
 
 distributed = pytest.importorskip("distributed", reason="needs Dask")
@@ -74,6 +75,25 @@ def test_a_scheduler_that_goes_is_named(local):
 
     with pytest.raises(InvalidInput, match=r"^scheduler: tcp://.* was lost meanwhile"):
         ask()
+
+
+def test_workers_that_do_not_come_back_end_an_audit(monkeypatch, tmp_path):
+    """Dask waits for others for ever; what was found is in the journal."""
+    monkeypatch.setattr(cluster, "RETURN", 1)
+
+    def ask():
+        with (
+            distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=":0") as few,
+            executor_of(few.scheduler_address) as executor,
+            Journal(tmp_path / "journal", {}) as journal,
+        ):
+            audit(CLAIMS[:1], executor=executor, journal=journal)
+            few.scale(0)
+            audit(CLAIMS[:2], executor=executor, journal=journal)
+
+    with pytest.raises(InvalidInput, match="no workers for 1 s; a journal"):
+        ask()
+    assert len((tmp_path / "journal").read_text().splitlines()) == 2
 
 
 def test_no_scheduler(monkeypatch):
