@@ -24,6 +24,8 @@ FARTHEST: Final = Fraction(10**300)
 _LOG_FARTHEST: Final = 301 * math.log(10)
 
 _LARGEST_STRIDE: Final = 1e8
+#: One to where all should be.
+_LONGEST_STRIDE: Final = 1e150
 _BLIND_STRIDE: Final = 100.0
 #: The first stride where what a value does to privacy is known, about.
 _KNOWN_STRIDE: Final = 16.0
@@ -36,6 +38,8 @@ _PATIENCE: Final = 2
 _MUCH: Final = 4
 #: Points that are kept of each kind.
 _KEPT: Final = 3
+#: By how much gaps still differ that do not move.
+_FLAT: Final = 1e-6
 #: Gaps below this are told by their digits, of which a scale in floats has few.
 _SMALL: Final = 2.0**-20
 #: How much larger than foretold an error may be.
@@ -232,6 +236,8 @@ class Bracket:
         here = Fraction(self.low if up else self.high)
         if not self._points or here == 0:
             return self.short(Fraction(2))
+        if self._is_flat():
+            return self.short(FARTHEST if up else 1 / FARTHEST)
         most = towards = math.log(min(self._stride, _BLIND_STRIDE))
         if guess is not None:
             is_known = self._way == _WAYS[0] or self._kink != 0
@@ -241,8 +247,15 @@ class Bracket:
         factor = Fraction(math.exp(towards))
         # a guess is where it should be, so that nothing is decided there is no reason to retreat
         self._last_stride = float(factor) if guess is None or towards == most else 1.0
-        self._stride = min(self._stride**2, _LARGEST_STRIDE)
+        longest = _LARGEST_STRIDE if guess is None else _LONGEST_STRIDE
+        self._stride = min(self._stride**2, longest)
         return self.short(here * factor if up else here / factor)
+
+    def _is_flat(self) -> bool:
+        """Whether long strides move nothing. Proposes: then what is farthest tells of all."""
+        gaps = [float(y) for p in self._points if (y := p.heights[_GAP]) is not None]
+        is_long = self._stride >= _BLIND_STRIDE and not self._retreats
+        return is_long and len(gaps) == _KEPT and max(gaps) - min(gaps) < _FLAT
 
     def _nearby(self) -> Fraction | None:
         """Ever farther from a miss: the gap of some counts differs for odd and even ones."""

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import scaled
 
-from dpexact.accounting.calibration.bracket import Bracket
+from dpexact.accounting.calibration.bracket import FARTHEST, Bracket
 from dpexact.accounting.calibration.equivalent import mu_of_delta, scale
 
 ROOTS = st.fractions(min_value=Fraction(1, 10**12), max_value=10**12)
@@ -95,6 +95,21 @@ def test_strides_are_taken_back_a_few_times_only():
         bracket.note(bracket.proposals()[0], False, None)
         taken += 1
     assert taken <= 8
+
+
+@pytest.mark.parametrize("rising", [True, False])
+def test_where_strides_move_nothing_the_farthest_value_is_next(rising):
+    """A bound that goes to no 0 was followed to the end in strides, a hundred evaluations."""
+    bracket = Bracket(Fraction(0), math.inf, rising=rising, integer=False, digits=6)
+    value, tried = Fraction(1), 0
+    while value < FARTHEST:
+        bracket.note(value, rising, Fraction(1, 2))
+        tried += 1
+        (value,) = bracket.proposals()
+    assert value == FARTHEST
+    assert tried < 8
+    assert bracket.retreat()
+    assert bracket.proposals() != [FARTHEST]
 
 
 def test_a_retreat_halves_the_stride():
