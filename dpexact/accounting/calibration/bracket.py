@@ -73,7 +73,7 @@ class Bracket:
     whether the gap rises with the value. ``power`` is about that by which values move gaps on the
     ``scale``.
     Values are integers, or decimals of ``digits + 3`` significant digits. ``kink`` is a value up to
-    which nothing moves.
+    which nothing moves. ``turned``: what is compared is next to its most, and told by what is left.
 
     *Places* are ``log(x - k)`` of values ``x`` that the gap rises with and the kink ``k``; where it
     falls, of their inverses.
@@ -89,6 +89,7 @@ class Bracket:
         digits: int,
         scale: Scale | None = None,
         kink: Fraction | None = None,
+        turned: bool = False,
     ) -> None:
         self.low, self.high = low, high
         self.rising: bool = rising
@@ -100,6 +101,7 @@ class Bracket:
         self._scale = scale
         self._sense = 1 if rising else -1
         self._kink = Fraction(0) if kink is None else kink**self._sense
+        self._side = -1 if turned else 1
         self._bits = balls.bits_for(2 * max(digits, 9) + 18)
         self._points: list[_Point] = []
         self._above: list[_Point] = []
@@ -129,7 +131,7 @@ class Bracket:
                 self._points = [p._replace(place=self._place(p.value)) for p in self._points]
             point = _Point(value, self._place(value), self._heights(meets, gap))
         self._points = [*self._points[1 - _KEPT :], point]
-        if gap is not None and gap > 0:
+        if gap is not None and gap * self._side > 0:
             self._above = [*self._above[1 - _KEPT :], point]
         size, away = self._log_size(), math.inf if gap is None else abs(gap)
         self.is_closing = math.inf > away <= self._away / _MUCH
@@ -151,13 +153,14 @@ class Bracket:
         return balls.midpoint((balls.ball(self._kink) + away) ** self._sense)
 
     def _heights(self, meets: bool, gap: Fraction | None) -> tuple[arb | None, ...]:
+        side = self._side
         if gap is None:
-            return None, None, arb(-1) if meets else None
+            return None, None, arb(-side) if meets == (side > 0) else None
         exact = balls.ball(gap)
         known = self._scale(float(gap)) if self._scale else None
         if known is not None and self._scale and abs(gap) < _SMALL:
             known = exact * (self._scale(_SMALL) or 0.0) / _SMALL
-        return None if known is None else arb(known), exact, exact.expm1()
+        return None if known is None else arb(known), exact, side * (side * exact).expm1()
 
     @property
     def is_narrow(self) -> bool:

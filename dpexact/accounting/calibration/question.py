@@ -229,6 +229,11 @@ class Question:
         with balls.precision(balls.bits_for(self.digits + 10)):
             return balls.midpoint(balls.ball(ratio).log())
 
+    @property
+    def is_turned(self) -> bool:
+        """Whether the target is nearer to the most there is than to 0."""
+        return self.aim.most is not None and 2 * self.target.upper > self.aim.most
+
     def _is_inside(self, quantity: Bound) -> bool:
         """Whether it has finite odds."""
         return 0 < quantity < (math.inf if self.aim.most is None else self.aim.most)

@@ -54,6 +54,7 @@ class Search:
             digits=self.question.digits,
             scale=self.question.scale,
             kink=kink,
+            turned=self.question.is_turned,
         )
         if power is not None:
             bracket.power = power

@@ -164,6 +164,24 @@ def test_next_to_a_kink_delta_itself_is_a_line():
     assert tried_for(lambda x: math.log(1e-7 + max(0.0, 1 - x)), 1e-6, Fraction(1, 2)) <= 16
 
 
+def test_next_to_its_most_what_is_left_is_a_line():
+    """A bound that was cut at 1 told nothing on one side, and its odds no line on the other."""
+
+    def tried(turned):
+        arguments = {"rising": False, "integer": False, "digits": 6, "turned": turned}
+        bracket, value, count = Bracket(Fraction(0), math.inf, **arguments), Fraction(2), 1
+        while not bracket.is_narrow:
+            left = (value - Fraction(119, 100)) / 12
+            gap = math.log(1 / left - 1) - math.log(9999) if left > 0 else None
+            meets = gap is not None and gap <= 0
+            bracket.note(value, meets, None if gap is None else Fraction(gap))
+            value, count = (bracket.proposals() or [value])[0], count + 1
+        return count
+
+    assert tried(turned=True) <= 12
+    assert tried(turned=False) > 15
+
+
 @pytest.mark.parametrize(("root", "rough"), [(10**9 + 5, 2), (10**9 + 4, 5), (71851404656, 5)])
 def test_counts_whose_gap_differs_for_odd_and_even_ones(root, rough):
     """A miss by one or two is followed by a look beside it, not by halving what is left."""
