@@ -87,6 +87,18 @@ def real_in(value: RealLike, name: str, *conditions: str) -> Real:
     return x
 
 
+def short_in(value: Real, name: str) -> Real:
+    """A number of which squared ratios can be written out.
+
+    Raises:
+        InvalidInput: naming the argument and its value.
+    """
+    most = reals.MAX_BITS // 4
+    if value.fraction is not None and reals.bits_of(value.fraction) > most:
+        raise InvalidInput(f"{name}: {shorten(str(value))} has more than {most} bits as a fraction")
+    return value
+
+
 def rational_in(value: RealLike, name: str, *conditions: str) -> Fraction:
     """The rational ``value``, likewise."""
     found = real_in(value, name, *conditions)

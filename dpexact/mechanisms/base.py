@@ -15,11 +15,11 @@ from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
-from dpexact.arguments import MAX_COUNT, integer_in, real_in
+from dpexact.arguments import MAX_COUNT, integer_in, real_in, short_in
 from dpexact.conversion import RealLike, real
 from dpexact.errors import InvalidInput, UnsupportedMechanism
 from dpexact.mechanisms import ordering
-from dpexact.reals import MAX_BITS, Real, bits_of, rational
+from dpexact.reals import Real, rational
 from dpexact.tokens import quoted, shorten
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def numbers(*conditions: str) -> dict[str, Any]:
 
     It is given as the metadata of a field, and checked when a mechanism is made.
     """
-    return {"domain": lambda value, name: _short(real_in(value, name, *conditions), name)}
+    return {"domain": lambda value, name: short_in(real_in(value, name, *conditions), name)}
 
 
 def positive(zero: str) -> dict[str, Any]:
@@ -93,17 +93,9 @@ def positive(zero: str) -> dict[str, Any]:
     def into(value: RealLike, name: str) -> Real:
         if (found := real(value, name)).fraction == 0:
             raise InvalidInput(f"{name}: 0 is not accepted; must be > 0; {zero}")
-        return _short(real_in(found, name, "> 0"), name)
+        return short_in(real_in(found, name, "> 0"), name)
 
     return {"domain": into}
-
-
-def _short(value: Real, name: str) -> Real:
-    """A number of which squared ratios can be written out."""
-    if value.fraction is not None and bits_of(value.fraction) > MAX_BITS // 4:
-        shown = shorten(str(value))
-        raise InvalidInput(f"{name}: {shown} has more than {MAX_BITS // 4} bits as a fraction")
-    return value
 
 
 def integers(lowest: int) -> dict[str, Any]:
