@@ -143,7 +143,81 @@ def randomized_response(eps: Real, k: int) -> FiniteOnLattice:
     return FiniteOnLattice((Atom(low, high), Atom(rest, rest), Atom(high, low)), eps, Fraction(-1))
 
 
-def discrete_laplace(scale: Real, sensitivity: int) -> FiniteOnLattice:
+@dataclass(frozen=True)
+class DiscreteLaplace(FiniteOnLattice):
+    """The law of :func:`discrete_laplace`, of which moments are geometric sums (lattice)."""
+
+    scale: Real
+
+    is_symmetric = True
+
+    @property
+    def reverse(self) -> DiscreteLaplace:
+        return self
+
+    def _balls(self) -> list[Masses]:
+        decay, low = (-1 / ball(self.scale)).exp(), self.law[0].masses()
+        inside = [self.law[-2].masses()[0]] if len(self.law) > 2 else []
+        for _ in self.law[3:]:
+            inside.append(inside[-1] * decay)
+        p = [low[0], *inside[::-1], low[1]]
+        return list(zip(p, p[::-1], strict=True))
+
+    def moment(self, c: float | Real, accuracy: float) -> arb:
+        at, count = ball(c), len(self.law) - 1
+        found = self._turned((1 + 2 * at) / ball(self.scale))
+        return (-count * (1 + at) / ball(self.scale)).exp() * found
+
+    def turning(self, theta: Fraction) -> Geometric:
+        return Geometric(self, (1 + 2 * ball(theta)) / ball(self.scale))
+
+    def parts(self) -> tuple[int, arb, arb]:
+        """The index of the last outcome, and ``1/(1+a)`` and ``(1-a)/(1+a)``."""
+        decay = (-1 / ball(self.scale)).exp()
+        return len(self.law) - 1, 1 / (1 + decay), (1 - decay) / (1 + decay)
+
+    def _turned(self, rate: arb) -> arb:
+        """``sum w_j e^{j rate}``, of weights that are equal but for the ends."""
+        last, ends, inner = self.parts()
+        return ends * (1 + (last * rate).exp()) + inner * _geometric(acb(rate), last - 1).real
+
+
+@dataclass(frozen=True, slots=True)
+class Geometric:
+    """A tilted law of discrete Laplace noise, by its ``rate``: the growth of its masses."""
+
+    pair: DiscreteLaplace
+    rate: arb
+
+    def at(self, angle: arb) -> acb:
+        last, ends, inner = self.pair.parts()
+        rate = acb(self.rate, angle)
+        found: acb = ends * (1 + (last * rate).exp()) + inner * _geometric(rate, last - 1)
+        return found / self._whole()
+
+    def bound(self, angle: arb) -> arb:
+        """``|e^{rate + it} - 1|`` rises up to ``pi``."""
+        last, ends, inner = self.pair.parts()
+        size, top = self.rate.exp(), (last * self.rate).exp()
+        away = ((size - 1) ** 2 + 4 * size * (angle / 2).sin() ** 2).max(arb(0)).sqrt()
+        whole = _geometric(acb(self.rate), last - 1).real
+        found = arb.min((size + top) / away, whole) if away > 0 else whole
+        return (ends * (1 + top) + inner * found) / self._whole()
+
+    def _whole(self) -> arb:
+        last, ends, inner = self.pair.parts()
+        sums = _geometric(acb(self.rate), last - 1).real
+        return ends * (1 + (last * self.rate).exp()) + inner * sums
+
+
+def _geometric(rate: acb, count: int) -> acb:
+    """``e^{rate} + ... + e^{count rate}``."""
+    if rate == 0 or count == 0:
+        return acb(count)
+    return rate.exp() * (count * rate).expm1() / rate.expm1()
+
+
+def discrete_laplace(scale: Real, sensitivity: int) -> DiscreteLaplace:
     r"""Noise of mass :math:`\frac{1-a}{1+a} a^{|x|}`, :math:`a = e^{-1/scale}`.
 
     The loss is :math:`(s - 2x)/scale` for ``0 < x < s``, and :math:`\pm s/scale` outside.
@@ -159,8 +233,8 @@ def discrete_laplace(scale: Real, sensitivity: int) -> FiniteOnLattice:
     p = [ends * growth ** (-sensitivity)]
     p += [inner * growth ** (-x) for x in range(sensitivity - 1, 0, -1)]
     p += [ends]
-    outcomes = tuple(map(Atom, p, p[::-1]))
-    return FiniteOnLattice(outcomes, quotient(rational(2), scale), Fraction(-sensitivity, 2))
+    spacing, start = quotient(rational(2), scale), Fraction(-sensitivity, 2)
+    return DiscreteLaplace(tuple(map(Atom, p, p[::-1])), spacing, start, scale)
 
 
 def staircase(eps: Real, gamma: Real) -> OnLattice:
