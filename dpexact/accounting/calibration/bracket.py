@@ -252,7 +252,9 @@ class Bracket:
         self._last_stride = float(factor) if guess is None or towards == most else 1.0
         longest = _LARGEST_STRIDE if guess is None else _LONGEST_STRIDE
         self._stride = min(self._stride**2, longest)
-        return self.short(here * factor if up else here / factor)
+        if up:
+            return self.short(min(here * factor, max(FARTHEST, 2 * here)))
+        return self.short(max(here / factor, min(1 / FARTHEST, here / 2)))
 
     def _is_flat(self) -> bool:
         """Whether long strides move nothing. Proposes: then what is farthest tells of all."""
