@@ -10,17 +10,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple, NoReturn, TypeAlias
+from typing import ClassVar, Final, NamedTuple, NoReturn, TypeAlias
 
 from flint import acb, arb, fmpz
 
-from dpexact.balls import ball, current, in_range
+from dpexact.balls import ball, current
 from dpexact.errors import UnsupportedMechanism
 from dpexact.exactness import log_ratio
 from dpexact.reals import Real, rational
 
 #: Bits for each so much of epsilon, and epsilons for which there are none.
 _LEVEL_BITS, _LEVEL, _FAR = 32, 32 * math.log(2), 2000.0
+#: Whole numbers from here on are not written out.
+_TOO_LARGE: Final = arb(2) ** 1_000_000
 
 Masses: TypeAlias = tuple[arb, arb]
 """Probabilities of one event under ``P`` and under ``Q``."""
@@ -310,7 +312,7 @@ def integer(x: arb) -> fmpz:
     Raises:
         ArithmeticError: it is.
     """
-    if not in_range(x):
+    if not abs(x) < _TOO_LARGE:
         raise ArithmeticError("a number that is too large for an integer")
     return x.fmpz()
 

@@ -177,3 +177,9 @@ def test_a_mass_of_infinite_loss_that_is_hardly_known_is_no_answer():
     text = "poisson(partition_selection(1e3, 999/1000)^1000000000000000000, 999/1000)^400"
     with pytest.raises(dpexact.PrecisionNotReached):
         dpexact.epsilon(text, "1e-300", 8, "add")
+
+
+def test_numbers_that_are_no_bounds_may_be_integers(monkeypatch):
+    """Weights in units are larger than what is turned into fractions may be, where that is cut."""
+    monkeypatch.setattr(balls, "MAX_EXPONENT", 60)
+    assert int(floor(arb(2) ** 100)) == 2**100
