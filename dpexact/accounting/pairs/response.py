@@ -164,50 +164,49 @@ class DiscreteLaplace(FiniteOnLattice):
         return list(zip(p, p[::-1], strict=True))
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
-        at, count = ball(c), len(self.law) - 1
-        found = self._turned((1 + 2 * at) / ball(self.scale))
-        return (-count * (1 + at) / ball(self.scale)).exp() * found
+        at, last = ball(c), len(self.law) - 1
+        sums = Geometric(last, self.scale, (1 + 2 * at) / ball(self.scale))
+        return (-last * (1 + at) / ball(self.scale)).exp() * sums.whole()
 
     def turning(self, theta: Fraction) -> Geometric:
-        return Geometric(self, (1 + 2 * ball(theta)) / ball(self.scale))
-
-    def parts(self) -> tuple[int, arb, arb]:
-        """The index of the last outcome, and ``1/(1+a)`` and ``(1-a)/(1+a)``."""
-        decay = (-1 / ball(self.scale)).exp()
-        return len(self.law) - 1, 1 / (1 + decay), (1 - decay) / (1 + decay)
-
-    def _turned(self, rate: arb) -> arb:
-        """``sum w_j e^{j rate}``, of weights that are equal but for the ends."""
-        last, ends, inner = self.parts()
-        return ends * (1 + (last * rate).exp()) + inner * _geometric(acb(rate), last - 1).real
+        return Geometric(len(self.law) - 1, self.scale, (1 + 2 * ball(theta)) / ball(self.scale))
 
 
 @dataclass(frozen=True, slots=True)
 class Geometric:
-    """A tilted law of discrete Laplace noise, by its ``rate``: the growth of its masses."""
+    """Discrete Laplace noise, tilted: masses up to the ``last`` grow by ``rate``, but the ends."""
 
-    pair: DiscreteLaplace
+    last: int
+    scale: Real
     rate: arb
 
+    def _weights(self) -> tuple[arb, arb]:
+        """``1/(1+a)`` and ``(1-a)/(1+a)``."""
+        decay = (-1 / ball(self.scale)).exp()
+        return 1 / (1 + decay), (1 - decay) / (1 + decay)
+
+    def _turned(self, angle: arb) -> acb:
+        (ends, inner), rate = self._weights(), acb(self.rate, angle)
+        found: acb = ends * (1 + (self.last * rate).exp()) + inner * _geometric(rate, self.last - 1)
+        return found
+
+    def whole(self) -> arb:
+        """The sum of all masses."""
+        return self._turned(arb(0)).real
+
     def at(self, angle: arb) -> acb:
-        last, ends, inner = self.pair.parts()
-        rate = acb(self.rate, angle)
-        found: acb = ends * (1 + (last * rate).exp()) + inner * _geometric(rate, last - 1)
-        return found / self._whole()
+        return self._turned(angle) / self.whole()
 
     def bound(self, angle: arb) -> arb:
         """``|e^{rate + it} - 1|`` rises up to ``pi``."""
-        last, ends, inner = self.pair.parts()
-        size, top = self.rate.exp(), (last * self.rate).exp()
+        ends, inner = self._weights()
+        size, top = self.rate.exp(), (self.last * self.rate).exp()
         away = ((size - 1) ** 2 + 4 * size * (angle / 2).sin() ** 2).max(arb(0)).sqrt()
-        whole = _geometric(acb(self.rate), last - 1).real
-        found = arb.min((size + top) / away, whole) if away > 0 else whole
-        return (ends * (1 + top) + inner * found) / self._whole()
-
-    def _whole(self) -> arb:
-        last, ends, inner = self.pair.parts()
-        sums = _geometric(acb(self.rate), last - 1).real
-        return ends * (1 + (last * self.rate).exp()) + inner * sums
+        found = _geometric(acb(self.rate), self.last - 1).real
+        # proposes: nothing; both bounds hold
+        if away > 0:
+            found = arb.min((size + top) / away, found)
+        return (ends * (1 + top) + inner * found) / self.whole()
 
 
 def _geometric(rate: acb, count: int) -> acb:
