@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 
 from dpexact import reals
-from dpexact.accounting.levels.dual import below_one, bounds
+from dpexact.accounting.levels.dual import Value, below_one, bounds, rest, under
 from dpexact.accounting.levels.looks import (
     DOUBT,
     LARGEST_STEP,
@@ -56,8 +56,9 @@ _REFINEMENTS: Final = 40
 _BEND: Final = 0.15
 #: After so many of them what is not fine yet may have a kink, and corners that are so close.
 _MANY_REFINEMENTS: Final = 6
-#: After so many the place is looked at where two directions meet.
+#: After so many the place is looked at where two directions meet, and then beside it.
 _TURNS: Final = 2
+_BESIDE: Final = 1 - Fraction(1, 1024), 1 + Fraction(1, 1024)
 _SHARP: Final = 1e-3
 #: How far apart, over what is not known of values: closer places leave chords no slope.
 _APART: Final = 1000
@@ -96,13 +97,11 @@ def trade_offs(
     at_one = polygon.at_one(digits)
     polygon.refine(_REFINEMENTS)
     found = [
-        polygon.known(alpha).labelled(method)
-        if polygon.is_sharp(alpha)
+        (at_one[i] if i in at_one else polygon.known(alpha)).labelled(method)
+        if i in at_one or polygon.is_sharp(alpha)
         else Enclosure(Fraction(0), 1 - Fraction(alpha.lower), method)
-        for alpha in alphas
+        for i, alpha in enumerate(alphas)
     ]
-    for i, answer in at_one.items():
-        found[i] = found[i].meet(answer.labelled(method))
     left = [i for i, a in enumerate(found) if a.digits < digits]
     if len(left) > _MANY:
         looks = polygon.looks(left, digits)
@@ -150,6 +149,7 @@ class _Polygon:
         self.levels = np.array([odds(Fraction(a.lower)) for a in alphas])
         self.xs: list[Fraction] = []
         self.values: dict[Fraction, Enclosure] = {}
+        self.rests: dict[Fraction, Value] = {}
         self.asked: dict[Fraction, int] = {}
         #: Middles, heights and logarithms there, and slopes between neighbours.
         self._known: dict[Fraction, tuple[Fraction, tuple[float, ...]]] = {}
@@ -197,6 +197,7 @@ class _Polygon:
     def take(self, values: dict[Fraction, Enclosure], digits: int) -> None:
         """Values of so many digits become corners."""
         self.values |= values
+        self.rests |= {x: rest(x, d) for x, d in values.items()}
         self.asked |= dict.fromkeys(values, digits)
         self.xs = sorted(self.values)
         for x in values:
@@ -244,23 +245,28 @@ class _Polygon:
                 return
 
     def at_one(self, digits: int) -> dict[int, Enclosure]:
-        """Levels that three values there answer, where two directions meet in a kink.
+        """Levels that a few values there answer, where two directions meet in a kink.
 
         They are let go.
         """
-        k = self.xs.index(_ONE)
-        if not (k in self.corners and self.slopes[k - 1] - self.slopes[k] > _BEND):
+        if not (self._bends_at_one() and self.add(_BESIDE) and self._bends_at_one()):
             return {}
-        near = digits + self.lost + _SPARE // 2
-        places = [_ONE - Fraction(1, 10**near), _ONE, _ONE + Fraction(1, 10**near)]
-        values = list(zip(places, self.ask(places, near + _SPARE // 2), strict=True))
+        k, near = self.xs.index(_ONE), digits + self.lost + 1
+        step = Fraction(1, 10 ** (near // 2 + 2))
+        places = [_ONE + n * step for n in range(-2, 3)]
+        rests = [*map(rest, places, self.ask(places, near))]
         met = np.flatnonzero(self.corners == k).tolist()
-        found = {i: bounds(values, self.alphas[i]) for i in met}
+        found = {i: under(rests, self.alphas[i]) for i in met}
         found = {i: answer for i, answer in found.items() if answer.digits >= digits}
         self.kinked = bool(found)
         self.levels = np.delete(self.levels, [*found])
         self.corners = np.delete(self.corners, [*found])
         return found
+
+    def _bends_at_one(self) -> bool:
+        """Whether levels touch a bend there. Proposes: whether that is a kink."""
+        k = self.xs.index(_ONE)
+        return k in self.corners and bool(self.slopes[k - 1] - self.slopes[k] > _BEND)
 
     def sharpen(
         self, corners: Iterable[int], digits: int = _SKETCH_DIGITS, sharp: bool = True
@@ -317,7 +323,7 @@ class _Polygon:
     def known(self, alpha: Enclosure) -> Enclosure:
         """What the corners beside the one that a level touches say of ``f`` there."""
         places = self._around(self.corner(alpha))
-        return bounds([(x, self.values[x]) for x in places], alpha)
+        return under([self.rests[x] for x in places], alpha)
 
     def look(self, alpha: Enclosure, digits: int) -> Look | None:
         """Where the maximum at a level lies, by polynomials through corners about it."""
