@@ -42,6 +42,12 @@ def below_one(x: Fraction, found: Enclosure) -> Enclosure:
     return Enclosure(low, high)
 
 
+def of_profile(x: Fraction, found: Enclosure) -> Fraction:
+    """About the value of the profile that was asked for that of ``D``."""
+    middle = Fraction(found.lower + found.upper) / 2
+    return middle if x >= 1 else (middle - 1 + x) / x
+
+
 def bounds(values: Sequence[tuple[Fraction, Enclosure]], alpha: Enclosure) -> Enclosure:
     """``f(alpha) <= 1 - alpha``, by three or more values of ``D``, ``x`` rising."""
     return under([rest(x, d) for x, d in values], alpha)

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 
 from dpexact import reals
-from dpexact.accounting.levels.dual import Value, below_one, bounds, rest, under
+from dpexact.accounting.levels.dual import Value, below_one, bounds, of_profile, rest, under
 from dpexact.accounting.levels.looks import (
     DOUBT,
     LARGEST_STEP,
@@ -56,9 +56,9 @@ _REFINEMENTS: Final = 40
 _BEND: Final = 0.15
 #: After so many of them what is not fine yet may have a kink, and corners that are so close.
 _MANY_REFINEMENTS: Final = 6
-#: After so many the place is looked at where two directions meet, and then beside it.
+#: After so many the place is looked at where two directions meet, and then so much closer to it.
 _TURNS: Final = 2
-_BESIDE: Final = 1 - Fraction(1, 1024), 1 + Fraction(1, 1024)
+_BESIDE: Final = 64
 _SHARP: Final = 1e-3
 #: How far apart, over what is not known of values: closer places leave chords no slope.
 _APART: Final = 1000
@@ -245,14 +245,13 @@ class _Polygon:
                 return
 
     def at_one(self, digits: int) -> dict[int, Enclosure]:
-        """Levels that a few values there answer, where two directions meet in a kink.
-
-        They are let go.
-        """
-        if not (self._bends_at_one() and self.add(_BESIDE) and self._bends_at_one()):
+        """Levels that a few values there answer, where two directions meet; they are let go."""
+        if self._bends(k := self.xs.index(_ONE)):
+            self.add(_ONE + (self.xs[i] - _ONE) / _BESIDE for i in (k - 1, k + 1))
+        if not self._bends(k := self.xs.index(_ONE)):
             return {}
-        k, near = self.xs.index(_ONE), digits + self.lost + 1
-        step = Fraction(1, 10 ** (near // 2 + 2))
+        near = digits + self.lost + 1
+        step = (self.xs[k + 1] - _ONE) / 10 ** (near // 2 + 1)
         places = [_ONE + n * step for n in range(-2, 3)]
         rests = [*map(rest, places, self.ask(places, near))]
         met = np.flatnonzero(self.corners == k).tolist()
@@ -263,9 +262,8 @@ class _Polygon:
         self.corners = np.delete(self.corners, [*found])
         return found
 
-    def _bends_at_one(self) -> bool:
-        """Whether levels touch a bend there. Proposes: whether that is a kink."""
-        k = self.xs.index(_ONE)
+    def _bends(self, k: int) -> bool:
+        """Whether levels touch a corner that may be a kink."""
         return k in self.corners and bool(self.slopes[k - 1] - self.slopes[k] > _BEND)
 
     def sharpen(
@@ -350,18 +348,12 @@ class _Polygon:
 
         def heights(xs: Sequence[Fraction]) -> list[float]:
             values.update(zip(xs, self.ask(xs, _FINE_DIGITS + self.lost), strict=True))
-            return [float(self._of_profile(x, values[x])) for x in xs]
+            return [float(of_profile(x, values[x])) for x in xs]
 
         alphas = [Fraction(self.alphas[i].lower) for i in levels]
         found, kinks = looked_up([self.xs[k] for k in sorted(cuts)], heights, alphas, digits)
         self.take({x: values[x] for x in kinks}, _FINE_DIGITS)
         return {i: found.get(k) for k, i in enumerate(levels)}
-
-    @staticmethod
-    def _of_profile(x: Fraction, found: Enclosure) -> Fraction:
-        """About the value of the profile that was asked for that of ``D``."""
-        middle = Fraction(found.lower + found.upper) / 2
-        return middle if x >= 1 else (middle - 1 + x) / x
 
     def _kind(self, k: int) -> int:
         """Which heights floats resolve about a corner: of ``D``, ``D - 1 + x`` or ``D - 1``.
