@@ -244,4 +244,3 @@ def test_where_it_is_the_larger_it_is_told_point_by_point() -> None:
     found = WorseDirection(one, other).deltas(points, 8)
     for at, answer in zip(points, found, strict=True):
         assert answer == one.delta(at, 8).larger(other.delta(at, 8))
-    assert len(other.asked) < 120
