@@ -59,16 +59,20 @@ _MANY_REFINEMENTS: Final = 6
 #: After so many the place is looked at where two directions meet, and then so much closer to it.
 _TURNS: Final = 2
 _BESIDE: Final = 64
+#: The least bend of a kink, and by what that of a smooth corner surely falls closer to it.
+_KINK: Final = 0.01
+_SMOOTH: Final = 8
 _SHARP: Final = 1e-3
 #: How far apart, over what is not known of values: closer places leave chords no slope.
 _APART: Final = 1000
 #: Corners through which a polynomial is laid, half of them on a side.
 _HALF: Final = 3
-#: So many levels are worth polynomials between so many corners each, through values of so many
-#: digits.
+#: So many levels are worth polynomials between so many corners each, through values of at most so
+#: many digits, and so many more than they ask for.
 _MANY: Final = 100
 _PIECE: Final = 6
 _FINE_DIGITS: Final = 15
+_MORE: Final = 2
 #: Rounds of three values about each maximum.
 _ROUNDS: Final = 14
 #: Rounds after which each is to narrow an answer by that.
@@ -246,10 +250,13 @@ class _Polygon:
 
     def at_one(self, digits: int) -> dict[int, Enclosure]:
         """Levels that a few values there answer, where two directions meet; they are let go."""
-        if self._bends(k := self.xs.index(_ONE)):
+        bend = self._bend_at_one()
+        if bend > _KINK:
+            k = self.xs.index(_ONE)
             self.add(_ONE + (self.xs[i] - _ONE) / _BESIDE for i in (k - 1, k + 1))
-        if not self._bends(k := self.xs.index(_ONE)):
+        if not self._bend_at_one() > max(_KINK, bend / _SMOOTH):
             return {}
+        k = self.xs.index(_ONE)
         near = digits + self.lost + 1
         step = (self.xs[k + 1] - _ONE) / 10 ** (near // 2 + 1)
         places = [_ONE + n * step for n in range(-2, 3)]
@@ -262,9 +269,10 @@ class _Polygon:
         self.corners = np.delete(self.corners, [*found])
         return found
 
-    def _bends(self, k: int) -> bool:
-        """Whether levels touch a corner that may be a kink."""
-        return k in self.corners and bool(self.slopes[k - 1] - self.slopes[k] > _BEND)
+    def _bend_at_one(self) -> float:
+        """By how much slopes change there, if levels touch it."""
+        k = self.xs.index(_ONE)
+        return float(self.slopes[k - 1] - self.slopes[k]) if k in self.corners else 0.0
 
     def sharpen(
         self, corners: Iterable[int], digits: int = _SKETCH_DIGITS, sharp: bool = True
@@ -344,15 +352,15 @@ class _Polygon:
         low, high = max(min(corners) - 1, 0), min(max(corners) + 1, len(self.xs) - 1)
         one = self.xs.index(_ONE)
         cuts = {*range(low, high, _PIECE), high} | ({one} if low < one < high else set())
-        values: dict[Fraction, Enclosure] = {}
+        values, fine = dict[Fraction, Enclosure](), min(digits + _MORE, _FINE_DIGITS)
 
         def heights(xs: Sequence[Fraction]) -> list[float]:
-            values.update(zip(xs, self.ask(xs, _FINE_DIGITS + self.lost), strict=True))
+            values.update(zip(xs, self.ask(xs, fine + self.lost), strict=True))
             return [float(of_profile(x, values[x])) for x in xs]
 
         alphas = [Fraction(self.alphas[i].lower) for i in levels]
         found, kinks = looked_up([self.xs[k] for k in sorted(cuts)], heights, alphas, digits)
-        self.take({x: values[x] for x in kinks}, _FINE_DIGITS)
+        self.take({x: values[x] for x in kinks}, fine)
         return {i: found.get(k) for k, i in enumerate(levels)}
 
     def _kind(self, k: int) -> int:
