@@ -49,7 +49,7 @@ def shared_epsilons(
         found = {at: profile.epsilon(at, digits + _ENDS) for at in (order[0], order[-1])}
         # proposes: whether one value at 0 may answer others too, and who is the last then
         if found[order[-1]].upper == 0:
-            at_zero, none = profile.delta(ZERO, digits + _ENDS), found[order[-1]]
+            at_zero, none = profile.delta(ZERO, digits), found[order[-1]]
             found |= {at: none for at in order if balls.at_most(at_zero, at)}
             order = [at for at in order if at not in found or found[at].upper > 0]
             found |= {at: profile.epsilon(at, digits + _ENDS) for at in order[-1:]}

@@ -100,17 +100,10 @@ def trade_offs(
     polygon.refine(_TURNS)
     at_one = polygon.at_one(digits)
     polygon.refine(_REFINEMENTS)
-    found = [
-        (at_one[i] if i in at_one else polygon.known(alpha)).labelled(method)
-        if i in at_one or polygon.is_sharp(alpha)
-        else Enclosure(Fraction(0), 1 - Fraction(alpha.lower), method)
-        for i, alpha in enumerate(alphas)
-    ]
+    start = (at_one.get(i) or polygon.start(alpha) for i, alpha in enumerate(alphas))
+    found = [answer.labelled(method) for answer in start]
     left = [i for i, a in enumerate(found) if a.digits < digits]
-    if len(left) > _MANY:
-        looks = polygon.looks(left, digits)
-    else:
-        looks = {i: polygon.look(alphas[i], digits) for i in left}
+    looks = polygon.looks(left, digits)
     for turn in range(_ROUNDS):
         asked = {i: look for i, look in looks.items() if look is not None}
         looks = {}
@@ -250,14 +243,12 @@ class _Polygon:
 
     def at_one(self, digits: int) -> dict[int, Enclosure]:
         """Levels that a few values there answer, where two directions meet; they are let go."""
-        bend = self._bend_at_one()
-        if bend > _KINK:
+        if (bend := self._bend_at_one()) > _KINK:
             k = self.xs.index(_ONE)
             self.add(_ONE + (self.xs[i] - _ONE) / _BESIDE for i in (k - 1, k + 1))
         if not self._bend_at_one() > max(_KINK, bend / _SMOOTH):
             return {}
-        k = self.xs.index(_ONE)
-        near = digits + self.lost + 1
+        k, near = self.xs.index(_ONE), digits + self.lost + 1
         step = (self.xs[k + 1] - _ONE) / 10 ** (near // 2 + 1)
         places = [_ONE + n * step for n in range(-2, 3)]
         rests = [*map(rest, places, self.ask(places, near))]
@@ -319,17 +310,17 @@ class _Polygon:
         least = _APART * max(d1 - self.values[x1].lower, d2 - self.values[x2].lower)
         return found if min(found - x1, x2 - found) > least else None
 
-    def is_sharp(self, alpha: Enclosure) -> bool:
-        """Whether a level touches a corner with others close to it, or one at an end."""
-        k = self.corner(alpha)
-        if not 0 < k < len(self.xs) - 1:
-            return True
-        return bool(min(self.logs[k + 1] - self.logs[k], self.logs[k] - self.logs[k - 1]) < _SHARP)
-
     def known(self, alpha: Enclosure) -> Enclosure:
         """What the corners beside the one that a level touches say of ``f`` there."""
         places = self._around(self.corner(alpha))
         return under([self.rests[x] for x in places], alpha)
+
+    def start(self, alpha: Enclosure) -> Enclosure:
+        """The same where a level touches a corner with others close to it, or one at an end."""
+        k = self.corner(alpha)
+        if 0 < k < len(self.xs) - 1 and np.diff(self.logs[k - 1 : k + 2]).min() >= _SHARP:
+            return Enclosure(Fraction(0), 1 - Fraction(alpha.lower))
+        return self.known(alpha)
 
     def look(self, alpha: Enclosure, digits: int) -> Look | None:
         """Where the maximum at a level lies, by polynomials through corners about it."""
@@ -347,7 +338,9 @@ class _Polygon:
         return Look(level, place * Fraction(growth), step, bend, scale, goal)
 
     def looks(self, levels: Sequence[int], digits: int) -> dict[int, Look | None]:
-        """Likewise of many, by polynomials through values between the corners that they touch."""
+        """Likewise, of many by polynomials through values between the corners that they touch."""
+        if len(levels) <= _MANY:
+            return {i: self.look(self.alphas[i], digits) for i in levels}
         corners = [self.corner(self.alphas[i]) for i in levels]
         low, high = max(min(corners) - 1, 0), min(max(corners) + 1, len(self.xs) - 1)
         one = self.xs.index(_ONE)

@@ -218,7 +218,7 @@ def shared_epsilons(
             found |= {at: none for at in asked if balls.at_most(at_zero, at)}
             asked = [at for at in asked if at not in found]
             least = min((near[at] for at in asked if near[at] > 0), default=0.0) / 2
-            near |= {at: near[at] or least for at in asked}
+            near |= {at: least for at in asked if not near[at] > 0}
         asked = [at for at in asked if near[at] > 0]
         for _ in range(_SEARCHES):
             for group in _groups(asked, logs, lines.fall):
