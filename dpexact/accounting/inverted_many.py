@@ -47,14 +47,15 @@ def shared_epsilons(
     if len(logs) >= max(_FEW, profile.fewest_shared):
         order = sorted(logs, key=logs.__getitem__)
         found = {at: profile.epsilon(at, digits + _ENDS) for at in (order[0], order[-1])}
-        # proposes: whether one value at 0 may answer others too, and who is the last then
-        if found[order[-1]].upper == 0:
-            at_zero, none = profile.delta(ZERO, digits), found[order[-1]]
-            found |= {at: none for at in order if balls.at_most(at_zero, at)}
-            order = [at for at in order if at not in found or found[at].upper > 0]
-            found |= {at: profile.epsilon(at, digits + _ENDS) for at in order[-1:]}
+        least = found[order[-1]]
+        # proposes: whether one value at 0 may answer others too
+        if least.upper == 0:
+            at_zero = profile.delta(ZERO, digits)
+            found |= {at: least for at in order if balls.at_most(at_zero, at)}
+        order = [at for at in order if at not in found or found[at].upper > 0]
         if len(order) > 1 and found[order[0]].upper < math.inf and found[order[0]].lower > 0:
-            found |= _between(profile, values, order, found, digits)
+            ends = found | {order[-1]: least}
+            found |= _between(profile, values, order, ends, digits)
     return [found[at] if at in found else profile.epsilon(at, digits) for at in deltas]
 
 

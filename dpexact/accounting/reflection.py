@@ -31,8 +31,9 @@ _GLANCE: Final = 2
 _TOGETHER: Final = 32
 _LOOKS: Final = 64
 _LEAST_BITS: Final = 96
-#: So many neighbours may be told by one answer of the second direction, as long as so many are.
-_NEIGHBOURS, _FEWEST = 16, 4
+#: Of so many points so many neighbours may be told by one answer of the second direction, as long
+#: as so many are.
+_MANY, _NEIGHBOURS, _FEWEST = 256, 16, 4
 #: The direction whose pair has its laws exchanged.
 OPPOSITE: Final[dict[Direction, Direction]] = {"remove": "add", "add": "remove", "both": "both"}
 
@@ -96,7 +97,9 @@ class WorseDirection(Combined):
 
         Its answers fall: what is at most some first answers at a point is so at those beyond.
         """
-        # proposes: who is looked at together
+        # proposes: whether few are worth it, and who is looked at together
+        if len(places) < _MANY:
+            return places
         order = sorted(places, key=lambda i: balls.approximate(points[i]))
         groups = [order[k : k + _NEIGHBOURS] for k in range(0, len(order), _NEIGHBOURS)]
         told = len(order)
