@@ -91,8 +91,6 @@ class Enclosure:
         Raises:
             Contradiction: the lower bound exceeds the upper bound.
         """
-        if at_most(lower, upper):
-            return cls(lower, upper, method, reason)
         below = cls(lower, math.inf, f"{method}, from below", reason)
         return below.between(cls(-math.inf, upper, f"{method}, from above"), method)
 

@@ -97,9 +97,10 @@ class WorseDirection(Combined):
 
         Its answers fall: what is at most some first answers at a point is so at those beyond.
         """
-        # proposes: whether few are worth it, and who is looked at together
+        # proposes: whether they are worth it
         if len(places) < _MANY:
             return places
+        # proposes: who is looked at together
         order = sorted(places, key=lambda i: balls.approximate(points[i]))
         groups = [order[k : k + _NEIGHBOURS] for k in range(0, len(order), _NEIGHBOURS)]
         told = len(order)
