@@ -141,13 +141,13 @@ def test_few_values_serve_all_levels_that_touch_the_kink_of_both_directions(firs
 
 def test_what_bends_without_a_kink_is_not_looked_at_next_to_1():
     """Values of many digits there say little of it."""
-    found, asked = profile(parse("poisson(gaussian(1), 1/10)^300")), []
+    found, asked = profile(parse("gaussian(1)")), []
 
     def deltas(epsilons, digits):
         asked.extend(map(balls.approximate, epsilons))
         return found.deltas(epsilons, digits)
 
-    answers = trade_offs(deltas, [Enclosure.exact(F(k, 6)) for k in range(1, 6)], 8, "")
+    answers = trade_offs(deltas, [Enclosure.exact(F(k, 100)) for k in (30, 32)], 8, "")
     assert all(answer.digits >= 8 for answer in answers)
     assert min(at for at in asked if at) > 1e-4
 
