@@ -170,6 +170,7 @@ def _from_sympy(value: object, depth: int = 0) -> Real | None:
 # --- text ---------------------------------------------------------------------------------------
 
 _FUNCTIONS: Final = {"log": logarithm, "exp": exponential, "sqrt": square_root}
+_RATIO: Final = re.compile(r"([0-9]{1,40})/([1-9][0-9]{0,39})")
 _DECIMAL: Final = re.compile(r"([0-9]{1,40})(?:\.([0-9]{1,40}))?(?:[eE]([+-]?[0-9]{1,3}))?")
 #: As YAML and spreadsheets write dates, which nobody means as a difference.
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -193,6 +194,8 @@ def parse_real(text: str) -> Real:
     if plain := _DECIMAL.fullmatch(text):
         whole, places, power = plain.groups(default="")
         return Real("rational", (), _scaled(int(whole + places), int(power or 0) - len(places)))
+    if plain := _RATIO.fullmatch(text):
+        return Real("rational", (), Fraction(*map(int, plain.groups())))
     if not text.strip():
         raise InvalidInput(f"empty text is not a number; accepted: {ACCEPTED}")
     lowered = text.strip().lstrip("+-").lower()

@@ -19,7 +19,7 @@ from mpmath import mp, mpf
 from oracles import scaled, to_fraction
 
 from dpexact import balls, reals
-from dpexact.conversion import real
+from dpexact.conversion import parse_real, real
 from dpexact.errors import InvalidInput
 from dpexact.reals import MAX_BITS, MAX_HEIGHT, PI, Real
 
@@ -433,3 +433,9 @@ def test_that_comparison_had_power() -> None:
     tree = ("+", ("log", ("number", Fraction(3, 2))), ("pi",))
     assert agrees(real("log(3/2)+pi"), tree) is True
     assert agrees(real("log(3/2)-pi"), tree) is False
+
+
+@given(st.integers(0, 10**41), st.integers(1, 10**41), st.sampled_from(["", "0"]))
+def test_ratios_are_read_as_expressions_are(top: int, bottom: int, zero: str) -> None:
+    text = f"{zero}{top}/{bottom}"
+    assert parse_real(text) == parse_real(f"({text})") == reals.rational(Fraction(top, bottom))

@@ -25,7 +25,8 @@ from dpexact.accounting.composition import Composition
 from dpexact.accounting.engines.few_atoms import FewAtoms
 from dpexact.accounting.engines.shuffled_batches import LargestOutput
 from dpexact.accounting.pairs.pair import Atom, chernoff_constant, log_chernoff
-from dpexact.accounting.profile import InfiniteLoss, Profile, in_direction
+from dpexact.accounting.profile import InfiniteLoss, Profile
+from dpexact.accounting.reflection import in_direction
 from dpexact.accounting.renyi.query import enclose_renyi
 from dpexact.accounting.standing import ranges_alone, standing
 from dpexact.arguments import Direction

@@ -21,7 +21,8 @@ from typing import Final
 from dpexact import reals
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.pairs.finite import symmetrised
-from dpexact.accounting.profile import Between, Profile, WorseDirection
+from dpexact.accounting.profile import Between, Profile
+from dpexact.accounting.reflection import WorseDirection
 from dpexact.accounting.routes import routed
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import FixedSize, Mechanism, Poisson

@@ -19,7 +19,7 @@ from dpexact.accounting.chords import Known, chebyshev, located, pieces
 from dpexact.accounting.profile import Profile
 from dpexact.decimals import Bound
 from dpexact.enclosure import Enclosure
-from dpexact.reals import Real
+from dpexact.reals import ZERO, Real
 
 Values = Callable[[Sequence[arb], int, Real], list[arb]]
 """Delta at some exact places, to some digits, hardly below a target; not finite where unknown."""
@@ -47,8 +47,15 @@ def shared_epsilons(
     if len(logs) >= max(_FEW, profile.fewest_shared):
         order = sorted(logs, key=logs.__getitem__)
         found = {at: profile.epsilon(at, digits + _ENDS) for at in (order[0], order[-1])}
-        if found[order[0]].upper < math.inf and found[order[0]].lower > 0:
-            found |= _between(profile, values, order, found, digits)
+        least = found[order[-1]]
+        # proposes: whether one value at 0 may answer others too
+        if least.upper == 0:
+            at_zero = profile.delta(ZERO, digits)
+            found |= {at: least for at in order if balls.at_most(at_zero, at)}
+        order = [at for at in order if at not in found or found[at].upper > 0]
+        if len(order) > 1 and found[order[0]].upper < math.inf and found[order[0]].lower > 0:
+            ends = found | {order[-1]: least}
+            found |= _between(profile, values, order, ends, digits)
     return [found[at] if at in found else profile.epsilon(at, digits) for at in deltas]
 
 

@@ -1,13 +1,13 @@
 """What every accounting method offers: the privacy profile of one dominating pair.
 
-And profiles made of profiles: the worse direction, the first method to reach, what lies between.
+And profiles made of profiles: the first method to reach, the tighter bound, what lies between.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,7 +17,6 @@ from typing import Final
 from flint import arb, fmpq
 
 from dpexact import balls, reals
-from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
 from dpexact.errors import UnsupportedMechanism
 from dpexact.kept import cached_property
@@ -200,10 +199,11 @@ class NoLoss(Profile):
 
 # --- profiles made of profiles --------------------------------------------------------------------
 
-_Ask = Callable[[Profile, Sequence[Real], int], list[Enclosure]]
+Ask = Callable[[Profile, Sequence[Real], int], list[Enclosure]]
+"""How one asks a profile about points."""
 
 
-class _Combined(Profile):
+class Combined(Profile):
     """Answers both questions, at one point as at many, by one way of asking other profiles."""
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
@@ -224,59 +224,11 @@ class _Combined(Profile):
         return self.epsilon(self.infinite.mass, digits)
 
     @abstractmethod
-    def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
+    def _ask(self, ask: Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
         """The answers to a question at points, given how one asks another profile."""
 
 
-class WorseDirection(_Combined):
-    """The larger of the profiles of the two directions, ``remove`` and ``add``."""
-
-    def __init__(self, remove: Profile, add: Profile) -> None:
-        self.remove = remove
-        self.add = add
-        less = remove.infinite.order(add.infinite.mass, ENOUGH) is Order.BELOW
-        self.infinite: InfiniteLoss = add.infinite if less else remove.infinite
-        self.method: str = remove.method
-
-    def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
-        first = ask(self.remove, points, digits)
-        return self._worse(ask, points, digits, first, range(len(points)))
-
-    def _worse(
-        self,
-        ask: _Ask,
-        points: Sequence[Real],
-        digits: int,
-        first: Sequence[Enclosure],
-        places: Iterable[int],
-    ) -> list[Enclosure]:
-        """First with few digits the second direction, then with more where it may be the larger."""
-        second: dict[int, Enclosure] = {}
-        finite = (i for i in places if first[i].lower != math.inf)
-        asked = dict.fromkeys(finite, min(digits, GLANCE))
-        while asked:
-            for needed in set(asked.values()):
-                places = [i for i in asked if asked[i] == needed]
-                answers = ask(self.add, [points[i] for i in places], needed)
-                second.update(zip(places, answers, strict=True))
-            following = {i: _needed(first[i], second[i], digits) for i in asked}
-            asked = {i: more for i, more in following.items() if more > asked[i]}
-        return [a.larger(second[i]) if i in second else a for i, a in enumerate(first)]
-
-
-def in_direction(direction: Direction, of: Callable[[Direction], Profile]) -> Profile:
-    """The profile of a direction; of both, the larger."""
-    return of(direction) if direction != "both" else WorseDirection(of("remove"), of("add"))
-
-
-def _needed(first: Enclosure, second: Enclosure, digits: int) -> int:
-    """The digits of the second direction that the larger of both asks for; 0 where it has them."""
-    # beside a wide first, more digits of the second would be lost
-    needed = min(digits, first.digits) if first.upper > second.lower else digits
-    return needed if second.upper > first.lower and second.digits < needed else 0
-
-
-class FirstToReach(_Combined):
+class FirstToReach(Combined):
     """The profile of one pair by the first of several methods that gives the digits asked for.
 
     When none does, the answer is the intersection of theirs. Of many points those that share work
@@ -288,7 +240,7 @@ class FirstToReach(_Combined):
         self.infinite: InfiniteLoss = first.infinite
         self.method: str = first.method
 
-    def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
+    def _ask(self, ask: Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
         many = len(points) >= self.routes[0].fewest_shared
         # proposes: who is asked first
         first, *rest = sorted(self.routes, key=lambda x: (digits > x.most_digits, many > x.shares))
@@ -299,7 +251,7 @@ class FirstToReach(_Combined):
         return best
 
 
-class TighterBound(_Combined):
+class TighterBound(Combined):
     """The smaller of two upper bounds."""
 
     def __init__(self, first: Profile, second: Profile) -> None:
@@ -307,7 +259,7 @@ class TighterBound(_Combined):
         self.infinite: InfiniteLoss = first.infinite
         self.method: str = first.method
 
-    def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
+    def _ask(self, ask: Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
         answers = (ask(bound, points, digits) for bound in self.bounds)
         return [self.tighter(*pair) for pair in zip(*answers, strict=True)]
 
@@ -317,7 +269,7 @@ class TighterBound(_Combined):
         return replace(least, lower=min(one.lower, other.lower))
 
 
-class Fallback(_Combined):
+class Fallback(Combined):
     """``first``, and ``second`` (made when needed) where the first has no answer or a wide one.
 
     ``thorough`` is the first method with more work allowed: for it a few digits must be in sight.
@@ -337,7 +289,7 @@ class Fallback(_Combined):
         self.infinite: InfiniteLoss = first.infinite
         self.method: str = first.method
 
-    def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
+    def _ask(self, ask: Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
         try:
             found = ask(self.first, points, digits)
         except UnsupportedMechanism:
@@ -365,7 +317,7 @@ class Fallback(_Combined):
 def _met(
     found: list[Enclosure],
     places: Sequence[int],
-    ask: _Ask,
+    ask: Ask,
     profile: Profile,
     points: Sequence[Real],
     digits: int,
@@ -376,7 +328,7 @@ def _met(
     return [a.meet(others[i]) if i in others else a for i, a in enumerate(found)]
 
 
-class Between(_Combined):
+class Between(Combined):
     """Between the profiles of a pair that is at most, and of one that is at least as informative.
 
     Where these are bounds of theorems (not ``sharp``) some ``digits`` of each are enough, as they
@@ -393,7 +345,7 @@ class Between(_Combined):
         self.sharp: bool = digits is None
         self._digits = digits
 
-    def _ask(self, ask: _Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
+    def _ask(self, ask: Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
         low, high = self._digits or (digits + 1, digits + 1)
         pairs = zip(ask(self.below, points, low), ask(self.above, points, high), strict=True)
         found = [below.between(above, self.method) for below, above in pairs]

@@ -15,9 +15,8 @@ from dpexact.accounting.profile import (
     NoLoss,
     Profile,
     TighterBound,
-    WorseDirection,
-    in_direction,
 )
+from dpexact.accounting.reflection import WorseDirection, in_direction
 from dpexact.accounting.routes import UNFAILING, contour, glanced, routed
 from dpexact.accounting.standing import counted, curves, ranges_alone, selects, unattained
 from dpexact.arguments import WAYS, Direction, Method
@@ -83,7 +82,7 @@ def _profile(
     if method == "auto" and any(isinstance(x, Mix | TruncatedPoisson) for x in counted(mechanism)):
         found = [
             _flipped(steps, way, average)
-            for way in WAYS[direction]
+            for way in _ways(steps, direction)
             if (average := averaged(steps, _profile, way))
         ]
         if found:
@@ -93,6 +92,14 @@ def _profile(
 
         return on_fixed_size(steps)
     return routed(Composition.of(steps.items()), direction, method)
+
+
+def _ways(steps: dict[Mechanism, int], direction: Direction) -> tuple[Direction, ...]:
+    """The directions to ask: one, of coins over what is symmetric as a pair."""
+    try:
+        return tuple(way for way, _ in Composition.of(steps.items()).ways(direction))
+    except UnsupportedMechanism:  # there may be profiles all the same
+        return WAYS[direction]
 
 
 def _flipped(steps: dict[Mechanism, int], direction: Direction, average: Averaged) -> Profile:

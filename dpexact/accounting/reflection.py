@@ -10,7 +10,7 @@ The best test of ``(P, Q)`` is the complement of the best test of ``(Q, P)``, so
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from functools import reduce
 from typing import Final
@@ -18,11 +18,12 @@ from typing import Final
 from flint import arb
 
 from dpexact import balls, reals
-from dpexact.accounting.profile import Profile, WorseDirection
+from dpexact.accounting.profile import ENOUGH, GLANCE, Ask, Combined, InfiniteLoss, Profile
 from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
 from dpexact.exactness import exp_fraction
 from dpexact.reals import Real
+from dpexact.ternary import Order
 
 #: Digits of delta that mostly tell it from the target.
 _GLANCE: Final = 2
@@ -30,6 +31,9 @@ _GLANCE: Final = 2
 _TOGETHER: Final = 32
 _LOOKS: Final = 64
 _LEAST_BITS: Final = 96
+#: Of so many points so many neighbours may be told by one answer of the second direction, as long
+#: as so many are.
+_MANY, _NEIGHBOURS, _FEWEST = 256, 16, 4
 #: The direction whose pair has its laws exchanged.
 OPPOSITE: Final[dict[Direction, Direction]] = {"remove": "add", "add": "remove", "both": "both"}
 
@@ -49,6 +53,76 @@ def reflected(found: Enclosure, epsilon: Real, digits: int) -> Enclosure:
 
     known = {"lowest": Fraction(0), "highest": Fraction(1)}
     return balls.image(found, whole, digits + 2, **known, method=found.method)
+
+
+class WorseDirection(Combined):
+    """The larger of the profiles of the two directions, ``remove`` and ``add``."""
+
+    def __init__(self, remove: Profile, add: Profile) -> None:
+        self.remove = remove
+        self.add = add
+        less = remove.infinite.order(add.infinite.mass, ENOUGH) is Order.BELOW
+        self.infinite: InfiniteLoss = add.infinite if less else remove.infinite
+        self.method: str = remove.method
+
+    def _ask(self, ask: Ask, points: Sequence[Real], digits: int) -> list[Enclosure]:
+        first = ask(self.remove, points, digits)
+        return self._worse(ask, points, digits, first, range(len(points)))
+
+    def _worse(
+        self,
+        ask: Ask,
+        points: Sequence[Real],
+        digits: int,
+        first: Sequence[Enclosure],
+        places: Iterable[int],
+    ) -> list[Enclosure]:
+        """First with few digits the second direction, then with more where it may be the larger."""
+        second: dict[int, Enclosure] = {}
+        finite = [i for i in places if first[i].lower != math.inf]
+        asked = dict.fromkeys(self._perhaps(ask, points, first, finite), min(digits, GLANCE))
+        while asked:
+            for needed in set(asked.values()):
+                places = [i for i in asked if asked[i] == needed]
+                answers = ask(self.add, [points[i] for i in places], needed)
+                second.update(zip(places, answers, strict=True))
+            following = {i: _needed(first[i], second[i], digits) for i in asked}
+            asked = {i: more for i, more in following.items() if more > asked[i]}
+        return [a.larger(second[i]) if i in second else a for i, a in enumerate(first)]
+
+    def _perhaps(
+        self, ask: Ask, points: Sequence[Real], first: Sequence[Enclosure], places: list[int]
+    ) -> list[int]:
+        """Where few answers of the second direction do not prove that it is the smaller.
+
+        Its answers fall: what is at most some first answers at a point is so at those beyond.
+        """
+        # proposes: whether they are worth it
+        if len(places) < _MANY:
+            return places
+        # proposes: who is looked at together
+        order = sorted(places, key=lambda i: balls.approximate(points[i]))
+        groups = [order[k : k + _NEIGHBOURS] for k in range(0, len(order), _NEIGHBOURS)]
+        told = len(order)
+        while told >= _FEWEST * len(groups) > 0:
+            least = [_least([points[i] for i in group]) for group in groups]
+            answers = zip(groups, ask(self.add, least, GLANCE), strict=True)
+            left = [[i for i in group if a.upper > first[i].lower] for group, a in answers]
+            told = sum(map(len, groups)) - sum(map(len, left))
+            groups = [group for group in left if group]
+        return sorted(i for group in groups for i in group)
+
+
+def in_direction(direction: Direction, of: Callable[[Direction], Profile]) -> Profile:
+    """The profile of a direction; of both, the larger."""
+    return of(direction) if direction != "both" else WorseDirection(of("remove"), of("add"))
+
+
+def _needed(first: Enclosure, second: Enclosure, digits: int) -> int:
+    """The digits of the second direction that the larger of both asks for; 0 where it has them."""
+    # beside a wide first, more digits of the second would be lost
+    needed = min(digits, first.digits) if first.upper > second.lower else digits
+    return needed if second.upper > first.lower and second.digits < needed else 0
 
 
 class Mirrored(WorseDirection):

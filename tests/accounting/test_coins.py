@@ -19,6 +19,7 @@ from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.pairs.pair import Atom
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.profile import Fallback
+from dpexact.accounting.reflection import WorseDirection
 from dpexact.accounting.standing import standing
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import binomial_tail, rational
@@ -475,3 +476,12 @@ def test_the_largest_loss_of_a_coin_over_few_outcomes_is_exact(coin, level, larg
     """Else a claim of just that would be undecided for ever."""
     found = dpexact.epsilon(coin, level)
     assert found.lower == found.upper == largest
+
+
+def test_coins_over_what_is_symmetric_are_asked_one_way():
+    symmetric = profiles.profile(dpexact.parse("mix(1/3: laplace(1), 2/3: gaussian(1))"))
+    directed = profiles.profile(
+        dpexact.parse("mix(1/3: poisson(gaussian(1), 1/3), 2/3: gaussian(1))")
+    )
+    assert not isinstance(symmetric, WorseDirection)
+    assert isinstance(directed, WorseDirection)

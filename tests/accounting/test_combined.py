@@ -15,9 +15,8 @@ from dpexact.accounting.profile import (
     InfiniteLoss,
     Profile,
     TighterBound,
-    WorseDirection,
 )
-from dpexact.accounting.reflection import Mirrored
+from dpexact.accounting.reflection import Mirrored, WorseDirection
 from dpexact.conversion import real
 from dpexact.enclosure import Enclosure
 from dpexact.errors import Contradiction, UnsupportedMechanism

@@ -200,3 +200,35 @@ def test_targets_next_to_the_largest_loss_share_values_for_few_digits(monkeypatc
     monkeypatch.setattr(type(found), "epsilon", lambda *a: alone.append(a) or ask(*a))
     found.epsilons([rational(F(4, 5) ** k / 10) for k in range(100)], 6)
     assert len(alone) <= 4
+
+
+class Halved(Exponential):
+    """``delta = e^-epsilon / 2``, which is below targets above 1/2 at 0."""
+
+    def __init__(self):
+        super().__init__()
+        self.alone = []
+
+    def values(self, places, digits, least):
+        return [value / 2 for value in super().values(places, digits, least)]
+
+    def delta(self, epsilon, digits):
+        return Enclosure.exact(F(1, 2))
+
+    def epsilon(self, target, digits):
+        self.alone.append(target)
+        if target.fraction >= F(1, 2):
+            return Enclosure.exact(F(0))
+        return super().epsilon(rational(2 * target.fraction), digits)
+
+
+def test_targets_that_delta_at_zero_meets_are_answered_by_one_value():
+    found = Halved()
+    answers = _asked(found)
+    assert [a.upper == 0 for a in answers] == [at.fraction >= F(1, 2) for at in TARGETS]
+    assert all(
+        abs(a.lower + math.log(2 * at.fraction)) < 1e-7
+        for a, at in zip(answers, TARGETS, strict=True)
+        if a.upper
+    )
+    assert len(found.alone) < 6

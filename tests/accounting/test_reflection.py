@@ -13,8 +13,9 @@ from oracles import scaled
 
 from dpexact import balls, delta, delta_bounds, parse, reals
 from dpexact.accounting.engines.closed_form import gaussian_divergence
+from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.accounting.profiles import profile
-from dpexact.accounting.reflection import Mirrored, _least, reflected
+from dpexact.accounting.reflection import Mirrored, WorseDirection, _least, reflected
 from dpexact.arguments import DIRECTIONS, Direction
 from dpexact.certificate_checker_mpfr import checking
 from dpexact.certificates import certificate
@@ -206,3 +207,40 @@ def test_the_point_of_neighbours_is_below_all_of_them() -> None:
     roots = [reals.square_root(real(k)) for k in (2, 3)]
     assert _least(roots).fraction ** 2 < 2
     assert _least(roots[:1]) is roots[0]
+
+
+class Falling(Profile):
+    """``delta = share / (1 + epsilon)^power``, and the points that were asked for."""
+
+    method = "falling"
+    infinite = InfiniteLoss()
+
+    def __init__(self, share: Fraction, power: int) -> None:
+        self.share, self.power = share, power
+        self.asked: list[Real] = []
+
+    def delta(self, epsilon: Real, digits: int) -> Enclosure:
+        self.asked.append(epsilon)
+        value = self.share / (1 + epsilon.value) ** self.power
+        return Enclosure(value, value + value / 10**digits / 2)
+
+    def _epsilon(self, delta: Real, digits: int) -> Enclosure:
+        raise AssertionError
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_few_answers_tell_that_the_second_direction_is_smaller(order: int) -> None:
+    one, other = Falling(Fraction(1, 2), 2), Falling(Fraction(1, 3), 3)
+    points = [reals.rational(Fraction(k, 200)) for k in range(400)][::order]
+    found = WorseDirection(one, other).deltas(points, 8)
+    assert len(other.asked) < 80
+    assert found == [one.delta(at, 8) for at in points]
+
+
+def test_where_it_is_the_larger_it_is_told_point_by_point() -> None:
+    """Also next to where they cross, within one row of neighbours."""
+    one, other = Falling(Fraction(1, 2), 2), Falling(Fraction(7, 10), 3)
+    points = [reals.rational(Fraction(k, 200)) for k in range(400)]
+    found = WorseDirection(one, other).deltas(points, 8)
+    for at, answer in zip(points, found, strict=True):
+        assert answer == one.delta(at, 8).larger(other.delta(at, 8))

@@ -42,20 +42,35 @@ def below_one(x: Fraction, found: Enclosure) -> Enclosure:
     return Enclosure(low, high)
 
 
+def of_profile(x: Fraction, found: Enclosure) -> Fraction:
+    """About the value of the profile that was asked for that of ``D``."""
+    middle = Fraction(found.lower + found.upper) / 2
+    return middle if x >= 1 else (middle - 1 + x) / x
+
+
 def bounds(values: Sequence[tuple[Fraction, Enclosure]], alpha: Enclosure) -> Enclosure:
     """``f(alpha) <= 1 - alpha``, by three or more values of ``D``, ``x`` rising."""
-    low, high = _exact(alpha.lower), _exact(alpha.upper)
-    g = []
-    for place, d in values:
-        x = _exact(place)
-        g.append(Value(x, 1 - _exact(d.upper) - high * x, 1 - _exact(d.lower) - low * x))
+    return under([rest(x, d) for x, d in values], alpha)
+
+
+def under(rests: Sequence[Value], alpha: Enclosure) -> Enclosure:
+    """The same by values of ``1 - D``."""
+    low = _exact(alpha.lower)
+    high = low if alpha.is_exact else _exact(alpha.upper)
+    g = [Value(x, lower - high * x, upper - low * x) for x, lower, upper in rests]
     floor, top = max(_ZERO, *(value.lower for value in g)), ceiling(g, low)
     most = 1 - low if top is None else min(top, 1 - low)
     return Enclosure.bracket(_fraction(floor), _fraction(most), "")
 
 
+def rest(x: Fraction, found: Enclosure) -> Value:
+    """``1 - D`` at a place where ``D`` is found."""
+    return Value(_exact(x), 1 - _exact(found.upper), 1 - _exact(found.lower))
+
+
 def _exact(number: Bound) -> fmpq:
-    return fmpq(*Fraction(number).as_integer_ratio())
+    exact = number if isinstance(number, Fraction) else Fraction(number)
+    return fmpq(exact.numerator, exact.denominator)
 
 
 def _fraction(number: fmpq) -> Fraction:
@@ -63,7 +78,7 @@ def _fraction(number: fmpq) -> Fraction:
 
 
 class Value(NamedTuple):
-    """Bounds of ``g(x)``."""
+    """Bounds of a function at ``x``."""
 
     x: fmpq
     lower: fmpq

@@ -19,7 +19,7 @@ from typing import Final
 import numpy as np
 
 from dpexact import reals
-from dpexact.accounting.levels.dual import below_one, bounds
+from dpexact.accounting.levels.dual import Value, below_one, bounds, of_profile, rest, under
 from dpexact.accounting.levels.looks import (
     DOUBT,
     LARGEST_STEP,
@@ -56,18 +56,23 @@ _REFINEMENTS: Final = 40
 _BEND: Final = 0.15
 #: After so many of them what is not fine yet may have a kink, and corners that are so close.
 _MANY_REFINEMENTS: Final = 6
-#: After so many the place is looked at where two directions meet.
+#: After so many the place is looked at where two directions meet, and then so much closer to it.
 _TURNS: Final = 2
+_BESIDE: Final = 64
+#: The least bend of a kink, and by what that of a smooth corner surely falls closer to it.
+_KINK: Final = 0.01
+_SMOOTH: Final = 8
 _SHARP: Final = 1e-3
 #: How far apart, over what is not known of values: closer places leave chords no slope.
 _APART: Final = 1000
 #: Corners through which a polynomial is laid, half of them on a side.
 _HALF: Final = 3
-#: So many levels are worth polynomials between so many corners each, through values of so many
-#: digits.
+#: So many levels are worth polynomials between so many corners each, through values of at most so
+#: many digits, and so many more than they ask for.
 _MANY: Final = 100
 _PIECE: Final = 6
 _FINE_DIGITS: Final = 15
+_MORE: Final = 2
 #: Rounds of three values about each maximum.
 _ROUNDS: Final = 14
 #: Rounds after which each is to narrow an answer by that.
@@ -95,19 +100,10 @@ def trade_offs(
     polygon.refine(_TURNS)
     at_one = polygon.at_one(digits)
     polygon.refine(_REFINEMENTS)
-    found = [
-        polygon.known(alpha).labelled(method)
-        if polygon.is_sharp(alpha)
-        else Enclosure(Fraction(0), 1 - Fraction(alpha.lower), method)
-        for alpha in alphas
-    ]
-    for i, answer in at_one.items():
-        found[i] = found[i].meet(answer.labelled(method))
+    start = (at_one.get(i) or polygon.start(alpha) for i, alpha in enumerate(alphas))
+    found = [answer.labelled(method) for answer in start]
     left = [i for i, a in enumerate(found) if a.digits < digits]
-    if len(left) > _MANY:
-        looks = polygon.looks(left, digits)
-    else:
-        looks = {i: polygon.look(alphas[i], digits) for i in left}
+    looks = polygon.looks(left, digits)
     for turn in range(_ROUNDS):
         asked = {i: look for i, look in looks.items() if look is not None}
         looks = {}
@@ -150,6 +146,7 @@ class _Polygon:
         self.levels = np.array([odds(Fraction(a.lower)) for a in alphas])
         self.xs: list[Fraction] = []
         self.values: dict[Fraction, Enclosure] = {}
+        self.rests: dict[Fraction, Value] = {}
         self.asked: dict[Fraction, int] = {}
         #: Middles, heights and logarithms there, and slopes between neighbours.
         self._known: dict[Fraction, tuple[Fraction, tuple[float, ...]]] = {}
@@ -197,6 +194,7 @@ class _Polygon:
     def take(self, values: dict[Fraction, Enclosure], digits: int) -> None:
         """Values of so many digits become corners."""
         self.values |= values
+        self.rests |= {x: rest(x, d) for x, d in values.items()}
         self.asked |= dict.fromkeys(values, digits)
         self.xs = sorted(self.values)
         for x in values:
@@ -244,23 +242,28 @@ class _Polygon:
                 return
 
     def at_one(self, digits: int) -> dict[int, Enclosure]:
-        """Levels that three values there answer, where two directions meet in a kink.
-
-        They are let go.
-        """
-        k = self.xs.index(_ONE)
-        if not (k in self.corners and self.slopes[k - 1] - self.slopes[k] > _BEND):
+        """Levels that a few values there answer, where two directions meet; they are let go."""
+        if (bend := self._bend_at_one()) > _KINK:
+            k = self.xs.index(_ONE)
+            self.add(_ONE + (self.xs[i] - _ONE) / _BESIDE for i in (k - 1, k + 1))
+        if not self._bend_at_one() > max(_KINK, bend / _SMOOTH):
             return {}
-        near = digits + self.lost + _SPARE // 2
-        places = [_ONE - Fraction(1, 10**near), _ONE, _ONE + Fraction(1, 10**near)]
-        values = list(zip(places, self.ask(places, near + _SPARE // 2), strict=True))
+        k, near = self.xs.index(_ONE), digits + self.lost + 1
+        step = (self.xs[k + 1] - _ONE) / 10 ** (near // 2 + 1)
+        places = [_ONE + n * step for n in range(-2, 3)]
+        rests = [*map(rest, places, self.ask(places, near))]
         met = np.flatnonzero(self.corners == k).tolist()
-        found = {i: bounds(values, self.alphas[i]) for i in met}
+        found = {i: under(rests, self.alphas[i]) for i in met}
         found = {i: answer for i, answer in found.items() if answer.digits >= digits}
         self.kinked = bool(found)
         self.levels = np.delete(self.levels, [*found])
         self.corners = np.delete(self.corners, [*found])
         return found
+
+    def _bend_at_one(self) -> float:
+        """By how much slopes change there, if levels touch it."""
+        k = self.xs.index(_ONE)
+        return float(self.slopes[k - 1] - self.slopes[k]) if k in self.corners else 0.0
 
     def sharpen(
         self, corners: Iterable[int], digits: int = _SKETCH_DIGITS, sharp: bool = True
@@ -307,17 +310,17 @@ class _Polygon:
         least = _APART * max(d1 - self.values[x1].lower, d2 - self.values[x2].lower)
         return found if min(found - x1, x2 - found) > least else None
 
-    def is_sharp(self, alpha: Enclosure) -> bool:
-        """Whether a level touches a corner with others close to it, or one at an end."""
-        k = self.corner(alpha)
-        if not 0 < k < len(self.xs) - 1:
-            return True
-        return bool(min(self.logs[k + 1] - self.logs[k], self.logs[k] - self.logs[k - 1]) < _SHARP)
-
     def known(self, alpha: Enclosure) -> Enclosure:
         """What the corners beside the one that a level touches say of ``f`` there."""
         places = self._around(self.corner(alpha))
-        return bounds([(x, self.values[x]) for x in places], alpha)
+        return under([self.rests[x] for x in places], alpha)
+
+    def start(self, alpha: Enclosure) -> Enclosure:
+        """The same where a level touches a corner with others close to it, or one at an end."""
+        k = self.corner(alpha)
+        if 0 < k < len(self.xs) - 1 and np.diff(self.logs[k - 1 : k + 2]).min() >= _SHARP:
+            return Enclosure(Fraction(0), 1 - Fraction(alpha.lower))
+        return self.known(alpha)
 
     def look(self, alpha: Enclosure, digits: int) -> Look | None:
         """Where the maximum at a level lies, by polynomials through corners about it."""
@@ -335,27 +338,23 @@ class _Polygon:
         return Look(level, place * Fraction(growth), step, bend, scale, goal)
 
     def looks(self, levels: Sequence[int], digits: int) -> dict[int, Look | None]:
-        """Likewise of many, by polynomials through values between the corners that they touch."""
+        """Likewise, of many by polynomials through values between the corners that they touch."""
+        if len(levels) <= _MANY:
+            return {i: self.look(self.alphas[i], digits) for i in levels}
         corners = [self.corner(self.alphas[i]) for i in levels]
         low, high = max(min(corners) - 1, 0), min(max(corners) + 1, len(self.xs) - 1)
         one = self.xs.index(_ONE)
         cuts = {*range(low, high, _PIECE), high} | ({one} if low < one < high else set())
-        values: dict[Fraction, Enclosure] = {}
+        values, fine = dict[Fraction, Enclosure](), min(digits + _MORE, _FINE_DIGITS)
 
         def heights(xs: Sequence[Fraction]) -> list[float]:
-            values.update(zip(xs, self.ask(xs, _FINE_DIGITS + self.lost), strict=True))
-            return [float(self._of_profile(x, values[x])) for x in xs]
+            values.update(zip(xs, self.ask(xs, fine + self.lost), strict=True))
+            return [float(of_profile(x, values[x])) for x in xs]
 
         alphas = [Fraction(self.alphas[i].lower) for i in levels]
         found, kinks = looked_up([self.xs[k] for k in sorted(cuts)], heights, alphas, digits)
-        self.take({x: values[x] for x in kinks}, _FINE_DIGITS)
+        self.take({x: values[x] for x in kinks}, fine)
         return {i: found.get(k) for k, i in enumerate(levels)}
-
-    @staticmethod
-    def _of_profile(x: Fraction, found: Enclosure) -> Fraction:
-        """About the value of the profile that was asked for that of ``D``."""
-        middle = Fraction(found.lower + found.upper) / 2
-        return middle if x >= 1 else (middle - 1 + x) / x
 
     def _kind(self, k: int) -> int:
         """Which heights floats resolve about a corner: of ``D``, ``D - 1 + x`` or ``D - 1``.

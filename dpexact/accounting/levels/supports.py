@@ -22,7 +22,8 @@ from flint import arb
 
 from dpexact import balls
 from dpexact.accounting.engines.tangents import Tangent, TangentProfile
-from dpexact.accounting.profile import Fallback, InfiniteLoss, Profile, WorseDirection
+from dpexact.accounting.profile import Fallback, InfiniteLoss, Profile
+from dpexact.accounting.reflection import WorseDirection
 from dpexact.enclosure import Enclosure
 
 Tests: TypeAlias = Callable[[arb], Tangent]

@@ -34,6 +34,7 @@ from dpexact.ternary import Order
 
 _LARGEST: Final = 2048
 _DIGITS: Final = 8
+_PLANNING_BITS: Final = 128
 _ZERO: Final = Fraction(0)
 _BY_SECOND: Final = "upper bound: Rényi divergence of order 2"
 _BY_LARGEST: Final = "upper bound: largest loss"
@@ -56,6 +57,7 @@ class IntegerOrders(Profile):
         self.direction = direction
         self.infinite = InfiniteLoss()
         self._divergence = lru_cache(maxsize=None)(self._ask)
+        self._about = lru_cache(maxsize=None)(self._near)
         if not isinstance(self._divergence(self._first, _DIGITS).upper, Fraction):
             raise UnsupportedMechanism("the Rényi divergences are infinite")
 
@@ -128,15 +130,24 @@ class IntegerOrders(Profile):
 
     def _height(self, height: Callable[[arb, arb], arb], place: int) -> float:
         """Proposes: about the height at a place, infinite where the divergence is."""
+        known = self._about(place)
+        if known is None:
+            return math.inf
+        with balls.precision(_PLANNING_BITS):
+            return float(height(*known).mid())
+
+    def _near(self, place: int) -> tuple[arb, arb] | None:
+        """Proposes: the excess of an order, and about a finite divergence there."""
         known = self._divergence(place, _DIGITS).upper
         if not isinstance(known, Fraction):
-            return math.inf
-        with balls.precision(128):
-            return float(height(balls.ball(self._excess(place)), balls.ball(known)).mid())
+            return None
+        with balls.precision(_PLANNING_BITS):
+            return balls.ball(self._excess(place)), balls.ball(known)
 
-    def _ask(self, place: int, digits: int) -> Enclosure:
-        order = reals.rational(1 + self._excess(place))
-        return enclose_renyi(self.mechanism, order, digits, self.direction)
+    def _ask(self, place: int | None, digits: int, direction: Direction | None = None) -> Enclosure:
+        """The divergence at a place, None being that of the infinite order."""
+        order = None if place is None else reals.rational(1 + self._excess(place))
+        return enclose_renyi(self.mechanism, order, digits, direction or self.direction)
 
     def _excess(self, place: int) -> Fraction:
         """The order at a place, less 1."""
@@ -176,7 +187,7 @@ class SelectedOrders(IntegerOrders):
 
     def _as_response(self, of: Callable[[arb], arb], digits: int) -> Enclosure:
         """Of randomized response of the largest loss of both directions, which bounds either."""
-        most = enclose_renyi(self.mechanism, None, digits + 10, "both")
+        most = self._divergence(None, digits + 10, "both")
         return balls.image(most, of, digits + 2, method=_BY_LARGEST)
 
     def rows(self, level: arb, rest: arb, digits: int) -> list[tuple[Fraction, Fraction]]:
@@ -200,7 +211,7 @@ class SelectedOrders(IntegerOrders):
         return [(a, most) for a, most in found if isinstance(most, Fraction)]
 
     def largest_loss(self, digits: int) -> Enclosure:
-        return enclose_renyi(self.mechanism, None, digits, self.direction).labelled(_BY_LARGEST)
+        return self._divergence(None, digits).labelled(_BY_LARGEST)
 
 
 class GivenOrders(IntegerOrders):

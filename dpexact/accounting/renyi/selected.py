@@ -97,6 +97,7 @@ def _least(candidates: list[Order], height: Callable[[Order], float]) -> Order:
     return best
 
 
+@lru_cache(maxsize=2)  # lines of some are large
 def _profile(base: Mechanism, direction: Direction) -> Profile:
     """That of what may be selected from."""
     if ZCDP in unattained(base):

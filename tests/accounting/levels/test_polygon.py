@@ -116,9 +116,9 @@ def test_many_levels_take_little_more_than_one():
 
 @pytest.mark.parametrize(
     ("first", "last", "most"),
-    [(34, 67, 12), (50, 51, 12), (1, 100, 350)],  # touched by all, by one, and by some
+    [(34, 67, 13), (50, 51, 13), (1, 100, 350)],  # touched by all, by one, and by some
 )
-def test_three_values_serve_all_levels_that_touch_the_kink_of_both_directions(first, last, most):
+def test_few_values_serve_all_levels_that_touch_the_kink_of_both_directions(first, last, most):
     """And polynomials for levels beside it keep to their side."""
     text, asked = "poisson(gaussian(1), 1/100)", []
     found = profile(parse(text))
@@ -135,7 +135,21 @@ def test_three_values_serve_all_levels_that_touch_the_kink_of_both_directions(fi
         # the convex hull of both directions, which are inverse to one another
         one, other = (tradeoff(text, way)(level, 8) for way in ("remove", "add"))
         assert answer.upper <= min(one.upper, other.upper)
-        assert answer.lower >= 1 - found.delta(real(0), 15).upper - level
+        at_one = 1 - found.delta(real(0), 15).upper - level
+        assert answer.lower >= at_one * (1 - F(1, 10**12))
+
+
+def test_what_bends_without_a_kink_is_not_looked_at_next_to_1():
+    """Values of many digits there say little of it."""
+    found, asked = profile(parse("gaussian(1)")), []
+
+    def deltas(epsilons, digits):
+        asked.extend(map(balls.approximate, epsilons))
+        return found.deltas(epsilons, digits)
+
+    answers = trade_offs(deltas, [Enclosure.exact(F(k, 100)) for k in (30, 32)], 8, "")
+    assert all(answer.digits >= 8 for answer in answers)
+    assert min(at for at in asked if at) > 1e-4
 
 
 @pytest.mark.parametrize("slack", [F(0), F(1, 20)])

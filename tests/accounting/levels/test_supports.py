@@ -14,9 +14,8 @@ from dpexact.accounting.levels import supports
 from dpexact.accounting.levels.polygon import trade_offs
 from dpexact.accounting.levels.supports import supported
 from dpexact.accounting.pairs.pair import Atom
-from dpexact.accounting.profile import WorseDirection
 from dpexact.accounting.profiles import profile
-from dpexact.accounting.reflection import OPPOSITE
+from dpexact.accounting.reflection import OPPOSITE, WorseDirection
 from dpexact.accounting.tradeoff_of import DualTradeoff
 from dpexact.enclosure import Enclosure
 from dpexact.errors import Contradiction

@@ -212,11 +212,14 @@ def shared_epsilons(
             starts = np.interp(falls, *np.array(ends).T).tolist()
         near = dict(zip(asked, starts, strict=True))
         # where floats see none, some have none indeed, others are next to those that have
-        if low := [at for at in asked if not near[at] > 0]:
+        most = lines.product.saddle(0.0, lines.repeat)[1]
+        if any(not near[at] > 0 or logs[at] > most for at in asked):
             at_zero, none = lines.delta(rational(0), digits), Enclosure.exact(_ZERO, lines.method)
-            found |= {at: none for at in low if balls.at_most(at_zero, at)}
-            near |= dict.fromkeys(low, min((e for e in near.values() if e > 0), default=0.0) / 2)
-        asked = [at for at in asked if near[at] > 0 and at not in found]
+            found |= {at: none for at in asked if balls.at_most(at_zero, at)}
+            asked = [at for at in asked if at not in found]
+            least = min((near[at] for at in asked if near[at] > 0), default=0.0) / 2
+            near |= {at: least for at in asked if not near[at] > 0}
+        asked = [at for at in asked if near[at] > 0]
         for _ in range(_SEARCHES):
             for group in _groups(asked, logs, lines.fall):
                 for part, plan in _plans(lines, group, near, logs, needed):
@@ -266,10 +269,7 @@ def asked_alone(
 def _on_one(
     lines: Solving, line: Contour, group: Sequence[Real], near: dict[Real, float], digits: int
 ) -> list[tuple[Enclosure | None, float]]:
-    """Epsilon at targets that fall, on a line at its precision, as :func:`located` has it.
-
-    Proposes: likewise.
-    """
+    """Proposes: likewise, on a line at its precision, as :func:`located` has it."""
     targets, repeat = [ball(at) for at in group], lines.repeat
     points = [arb(near[at]) for at in group]
     if len(group) > _ALONE:

@@ -41,7 +41,7 @@ _GLANCE: Final = 20
 _MAX_OUTCOMES, _MAX_RUNS = 1 << 13, 1 << 30
 #: Rows of a product of matrices at once, and :data:`ROW` columns, which are few multiplications;
 #: and points at once.
-_AT_ONCE, _POINTS = 8, 8
+_AT_ONCE, _POINTS = 8, 16
 #: For angles of many turns.
 _BITS: Final = 192
 _ACCURACY: Final = 32.0

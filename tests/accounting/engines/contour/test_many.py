@@ -252,6 +252,24 @@ def test_targets_next_to_delta_at_zero_share_lines(monkeypatch, way):
     assert [answer.upper == 0 for answer in found] == [True] * 2 + [False] * 7
 
 
+def test_no_line_is_spoilt_by_targets_that_delta_at_zero_meets(monkeypatch):
+    """Though floats, which interpolate, see some epsilon next to those that have one."""
+    lines, planned = contours.engine(((remove(real(1), real("1/10")), 20),)), []
+    most, plan = Fraction(lines.delta(rational(0), 10).lower), lines.planned
+
+    def remembered(ends, digits):
+        planned.extend(ends)
+        return plan(ends, digits)
+
+    monkeypatch.setattr(lines, "planned", remembered)
+    shares = [1 + Fraction(k, 100) for k in range(5, 0, -1)]
+    shares += [Fraction(9, 10) ** k for k in range(1, 240)]
+    targets = [rational(most * share) for share in shares]
+    found = lines.epsilons(targets, 8)
+    assert [answer.upper == 0 for answer in found] == [share > 1 for share in shares]
+    assert all(math.exp(end.log_delta) < most * (1 + 1e-9) for end in planned if end.log_delta)
+
+
 def test_a_line_is_sharper_where_to_know_delta_was_not_enough(monkeypatch):
     run = "poisson(gaussian(1), 1/100)^300 * poisson(gaussian(1.2), 1/120)^300 * gaussian(20)"
     points = [Fraction(k, 50) for k in range(5, 150, 5)]
