@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dpexact import balls, reals
@@ -34,10 +32,6 @@ from dpexact.reals import ONE, ZERO, Real
 
 if TYPE_CHECKING:
     from dpexact.accounting.pairs.clouds.cubature import Cloud
-
-
-#: Of more outcomes beside a Gaussian on a sample the density is told instead.
-_FEW_OUTCOMES = 12
 
 
 @dataclass(frozen=True)
@@ -214,7 +208,12 @@ class Composition:
     def on_sample(self, q: Real, direction: Direction) -> Pair:
         """A sample with moments: of Gaussians beside a finite law, of other noise, of either."""
         if self.noise is not None:
-            return self._blurred_on_sample(self.noise, q, direction)
+            from dpexact.accounting.pairs.sampled_smooth import smooth
+
+            step, shown = smooth(self.everything("remove"), self.noise, direction)
+            if not shown:
+                return step(q)
+            return Coin.on_sample(Composition(apart=shown).outcomes(), q, direction, step)
         if (law := self.laplace_law) is not None:
             from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 
@@ -225,27 +224,6 @@ class Composition:
 
             return SampledNoises(tuple(self.on_lattices()), q, direction == "remove")
         return Finite(tuple(sampled(self.outcomes(), q, direction)))
-
-    def _blurred_on_sample(self, noise: Real, q: Real, direction: Direction) -> Pair:
-        """A Gaussian beside whatever else there is: of few outcomes each has a rate of its own."""
-        from dpexact.accounting.pairs.mixture import add, remove
-        from dpexact.accounting.pairs.sampled_smooth import SampledSmooth
-
-        step = partial(remove if direction == "remove" else add, noise)
-        if self.is_gaussian:
-            return step(q)
-        with suppress(UnsupportedMechanism):
-            outcomes = replace(self, noises=[]).outcomes(_FEW_OUTCOMES)
-            return Coin.on_sample(outcomes, q, direction, step)
-        inner = tuple(replace(self, masses=[]).everything("remove"))
-        if any(pair.revealed().fraction != 0 for pair, _ in inner):
-            raise UnsupportedMechanism("no certified accounting for repeated sampling of this")
-        blurred = partial(SampledSmooth, inner, 1 / noise, removes=direction == "remove")
-        if not self.masses:
-            return blurred(q)
-        lost = self.beside.mass
-        sides = [Atom(1 - lost, 1 - lost), Atom(lost, ZERO), Atom(ZERO, lost)]
-        return Coin.on_sample(sides, q, direction, blurred)
 
     @property
     def is_finite(self) -> bool:

@@ -66,9 +66,6 @@ class InfiniteLoss:
         """The mass as an expression."""
         if (exact := self.fraction) is not None:
             return reals.rational(exact)
-        match self.masses:
-            case [(delta, 1)]:  # of a sum of logarithms small ones cancel
-                return delta
         log_survival = reals.rational(0)
         for delta, count in self.masses:
             log_survival += count * reals.logarithm(1 - delta)

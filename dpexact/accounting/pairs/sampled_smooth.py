@@ -7,23 +7,34 @@ sampling, and with ``w(l) = 1 - q + q e^l`` the moments on the sample are values
 .. math:: F(t) = \int f(z)\,w(z)^t\,dz,
 
 at ``t = 1 + s`` where the record is removed, and ``t = -s`` where it is added. On a line above the
-axis one trapezoidal rule serves all heights. Letters in brackets refer to ``docs/theory/contour.md``,
-section 14.
+axis one trapezoidal rule serves all heights. Letters in brackets refer to section 14 of
+``docs/theory/contour.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from flint import acb, arb
 
 from dpexact.accounting.arrays import Floats
+from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.on_sample import OnSample
-from dpexact.accounting.pairs.pair import Factors, Masses, TooExpensive, Turns, least_overlap, product
+from dpexact.accounting.pairs.pair import (
+    Factors,
+    Masses,
+    Pair,
+    TooExpensive,
+    Turns,
+    least_overlap,
+    product,
+)
 from dpexact.accounting.pairs.sums.power_sums import line_product, line_sums
 from dpexact.accounting.pairs.sums.smooth_rules import Grid, Outline, Values
+from dpexact.arguments import Direction
 from dpexact.balls import AROUND, approximate, ball
 from dpexact.kept import cached_property
 from dpexact.reals import Real
@@ -74,16 +85,20 @@ class SampledSmooth(OnSample):
 
     # --- the density ------------------------------------------------------------------------------
 
-    def _ceiling(self, order: float, *, left: bool = False) -> Masses:
-        r"""``b`` and ``C`` with ``f(x) <= C e^{-bx}`` on the axis; ``b`` is ``1 + order`` or minus it.
+    def _facing(self, power: float) -> tuple[arb, Factors, float]:
+        """``b``, and what has ``E_Q[e^{bl}]`` for its moment, of which order: about that power.
 
-        ``C`` is :math:`E_Q[e^{bl}]/(\mu\sqrt{2\pi})` [a]. Proposes: an order, that means its exact
-        value.
+        Proposes: a power; the order, a float, means its exact value, and ``b`` is what it says.
         """
-        faced = self._faced if left else self.inner
+        if power > 0:
+            return arb(power - 1) + 1, self.inner, power - 1
+        return arb(power), self._faced, -power
+
+    def _ceiling(self, power: float) -> Masses:
+        r"""``b``, and :math:`E_Q[e^{bl}]/(\mu\sqrt{2\pi})`: so many ``e^{-bx}`` bound ``f`` [a]."""
+        exact, faced, order = self._facing(power)
         moment = product(faced, lambda pair: pair.moment(order, _COARSE))
-        power = -arb(order) if left else arb(order) + 1
-        return power, moment / (ball(self.mu) * (2 * arb.pi()).sqrt())
+        return exact, moment / (ball(self.mu) * (2 * arb.pi()).sqrt())
 
     def _lift(self, height: arb) -> arb:
         """``e^{y^2/(2 mu^2)}``: ``|f|`` is at most so many times as large up there [a]."""
@@ -95,28 +110,30 @@ class SampledSmooth(OnSample):
         # proposes: the nodes, here and below; `_outside` bounds all others
         if part.last < part.first:
             return []
-        step, turned = arb(part.step), part.order is None
-        order, faced = (0.0, self._faced) if part.order is None else (part.order, self.inner)
-        power = arb(0) if turned else arb(order) + 1
+        step, (power, faced, order) = arb(part.step), self._facing(part.power)
         # proposes: how many moments; those beyond are bounded
         line = line_product(
-            [value**n for value in pair.moments(order, part.step, part.count, accuracy)]
+            [value**n for value in pair.moments(order, part.step, part.many, accuracy)]
             for pair, n in faced
         )
-        if turned:  # moments of the reverse are those of minus the loss
+        # proposes: how they are computed; of the reverse they are those of minus the loss
+        if faced is self._faced:
             line = [x.conjugate() for x in line]
         scale, whole = step / (2 * arb.pi()), line[0].real
         start, weights, turns = acb(part.first * spacing, height), [line[0]], [acb(1)]
         # proposes: likewise
-        for n in range(1, part.count + 1):
+        for n in range(1, part.many + 1):
             angle = acb(0, n * step)
-            weights += [line[n] / (angle * start).exp(), line[n].conjugate() * (angle * start).exp()]
+            weights += [
+                line[n] / (angle * start).exp(),
+                line[n].conjugate() * (angle * start).exp(),
+            ]
             turns += [(-angle * spacing).exp(), (angle * spacing).exp()]
         # proposes: likewise
         sums = line_sums(weights, turns, part.last - part.first)
-        square, beyond, period = ball(self.mu) ** 2, (part.count + 1) * step, 2 * arb.pi() / step
+        square, beyond, period = ball(self.mu) ** 2, (part.many + 1) * step, 2 * arb.pi() / step
         fall = square * beyond - height
-        (right, above), (left, below) = self._ceiling(part.right), self._ceiling(part.left, left=True)
+        (right, above), (left, below) = self._ceiling(part.right), self._ceiling(part.left)
         # proposes: where sums end, and orders; balls decide whether moments fall, and aliases
         if not (fall > 0 and right > power and left < power):
             raise TooExpensive("a density that is cut inside its bulk")
@@ -129,7 +146,9 @@ class SampledSmooth(OnSample):
         # proposes: likewise
         for j, total in zip(range(part.first, part.last + 1), sums, strict=True):
             x = j * spacing
-            error = cut * (-power * x).exp() + above * (-right * x).exp() + below * (-left * x).exp()
+            error = (
+                cut * (-power * x).exp() + above * (-right * x).exp() + below * (-left * x).exp()
+            )
             around = error.upper() * AROUND
             value = scale * (-power * acb(x, height)).exp() * total
             found.append(value + acb(around, around))
@@ -137,11 +156,13 @@ class SampledSmooth(OnSample):
 
     def _nodes(self, grid: Grid, height: arb, accuracy: float) -> list[tuple[arb, acb]]:
         """All of them on the axis, and ``f`` so far above them."""
-        spacing, found = arb(grid.spacing), []
+        spacing, fine = arb(grid.spacing), accuracy + grid.lost * _LN2
+        found: list[tuple[arb, acb]] = []
         for part in grid.parts:
-            values = self._density(part, spacing, height, accuracy + grid.lost * _LN2)
+            values = self._density(part, spacing, height, fine)
             # proposes: the nodes; `_outside` bounds all others
-            found += [(j * spacing, x) for j, x in zip(range(part.first, part.last + 1), values, strict=True)]
+            places = (j * spacing for j in range(part.first, part.last + 1))
+            found += zip(places, values, strict=True)
         return found
 
     # --- the rule ---------------------------------------------------------------------------------
@@ -155,10 +176,10 @@ class SampledSmooth(OnSample):
         """At least the sum of ``f w^power`` over the nodes on the axis that are left out [d]."""
         spacing, (one, other) = arb(grid.spacing), grid.parts
         first, last = one.first * spacing, other.last * spacing
-        above, below = self._ceiling(grid.right), self._ceiling(grid.left, left=True)
+        above, below = self._ceiling(grid.right), self._ceiling(grid.left)
         grows = arb.max(power, arb(0))
-        # proposes: orders; balls decide whether both tails fall
-        if not (above[0] > grows and below[0] < 0):
+        # proposes: orders; balls decide whether both tails fall, and the sign of the power
+        if not (above[0] > grows and below[0] < 0 and (power > 0 or power <= 0)):
             raise TooExpensive("a sample that is cut inside its bulk")
 
         def most(ceiling: Masses, x: arb) -> arb:
@@ -202,14 +223,14 @@ class SampledSmooth(OnSample):
         turned, most = self._growth(power, top)
         below, above = 1 / (rate * height).expm1(), 1 / (rate * (top - height)).expm1()
         outside = self._lift(height) * self._outside(power, grid)
-        found = []
-        # proposes: which of two bounds; both hold
-        for share, rest in ((below + turned * above, outside), (below, outside + most * above)):
-            if share < 1 and rest.is_finite():
-                found.append((share * ((total + rest) / (1 - share)).max(arb(0)) + rest).upper())
-        if not found:
+        # of two bounds, in terms of F(power) and without it
+        error = arb.min(
+            _closed(total, below + turned * above, outside),
+            _closed(total, below, outside + most * above),
+        )
+        if not error.is_finite():
             raise TooExpensive("a rule for a sample is too coarse")
-        error = min(found, key=float) * AROUND
+        error *= AROUND
         return terms, error, total + error
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
@@ -233,7 +254,7 @@ class SampledSmooth(OnSample):
         grid = self._outline.planned(self._power(c), accuracy, raised)
         height, edge, spacing = arb(raised), arb(grid.top), arb(grid.spacing)
         # proposes: likewise
-        if not (0 < raised and 0 < grid.top and height + edge < arb.pi() / 2):
+        if not (raised > 0 and grid.top > 0 and height + edge < arb.pi() / 2):
             raise ValueError("no strip")
         total = arb(0)
         nodes = self._nodes(grid, arb(0), accuracy)
@@ -262,4 +283,27 @@ class SampledSmooth(OnSample):
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """Nodes of the rule, and bits that its sums lose."""
         grid = self._outline.planned(self._power(c), accuracy)
-        return grid.nodes + sum(part.count for part in grid.parts), grid.lost + 8.0
+        return grid.nodes + sum(part.many for part in grid.parts), grid.lost + 8.0
+
+
+def smooth(
+    inner: Factors, noise: Real, direction: Direction
+) -> tuple[Callable[[Real], Pair], list[tuple[Pair, int]]]:
+    """For any rate the pair of all but those that may reveal everything; and these, for a coin."""
+    shown = [
+        (pair, n)
+        for pair, n in inner
+        if any(way.revealed().fraction != 0 for way in (pair, pair.reverse))
+    ]
+    hidden = tuple(x for x in inner if x not in shown)
+    if len(hidden) > 1:
+        return partial(SampledSmooth, hidden, 1 / noise, removes=direction == "remove"), shown
+    return partial(remove if direction == "remove" else add, noise), shown
+
+
+def _closed(total: arb, share: arb, rest: arb) -> arb:
+    """What ``F`` and ``total`` differ by at most: a share below 1 of ``F``, and a rest."""
+    # proposes: whether there is a bound; none is above all that is asked
+    if not share < 1:
+        return arb("inf")
+    return (share * ((total + rest) / (1 - share)).max(arb(0)) + rest).upper()

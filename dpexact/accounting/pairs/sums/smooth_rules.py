@@ -32,26 +32,25 @@ _LN2: Final = math.log(2)
 
 
 class Values(NamedTuple):
-    """How the density is told at the nodes ``first`` to ``last``: by moments of powers ``1+order``.
+    """How the density is told at the nodes ``first`` to ``last``: by moments above a ``power``.
 
-    Without an ``order``, of the power 0. They are ``count`` with their ``step``, and ``right`` and
-    ``left`` orders of what bounds the density elsewhere.
+    They are ``many`` with their ``step``, and ``right`` and ``left`` powers of bounds elsewhere.
     """
 
     first: int
     last: int
-    order: float | None
+    power: float
     step: float
-    count: int
+    many: int
     right: float
     left: float
 
 
 class Grid(NamedTuple):
-    """Nodes ``j spacing + i height`` in a strip up to ``top``, in two parts, of which one may be empty.
+    """Nodes ``j spacing + i height`` in a strip up to ``top``, in two parts; one may be empty.
 
-    ``right``, ``middle`` and ``left`` are orders of what bounds the density between and beyond;
-    sums lose the bits ``lost``.
+    ``right``, ``middle`` and ``left`` are powers of bounds on the density between and beyond; sums
+    lose the bits ``lost``.
     """
 
     parts: tuple[Values, Values]
@@ -144,13 +143,20 @@ class Outline:
         more = max(0.0, float(np.logaddexp.reduce(lost)) + math.log(spacing / mu))
         parts = []
         for tilted, start, end in ((0.0, first, stop), (tilt, split + 1, last)):
-            told: tuple[float | None, float, int, float, float] = None, 1.0, 0, 0.0, 0.0
+            told = 1.0, 0, 0.0, 0.0
             if start <= end:
                 ends = np.array([start, end]) * spacing
                 told = self._told(power, tilted, ends, shift, needed + more)
-            parts.append(Values(start, end, *told))
+            parts.append(Values(start, end, tilted, *told))
         found = Grid(
-            (parts[0], parts[1]), spacing, shift, top, above, middle, below, math.ceil((more + lift) / _LN2)
+            (parts[0], parts[1]),
+            spacing,
+            shift,
+            top,
+            above,
+            middle,
+            below,
+            math.ceil((more + lift) / _LN2),
         )
         # proposes: what is too much work
         if found.nodes > _MOST:
@@ -160,18 +166,18 @@ class Outline:
     def _between(
         self, power: float, x: Floats, weight: Floats, split: int, needed: float
     ) -> tuple[int, int, float]:
-        """The most nodes around one that hardly matter together: those next to them, an order."""
+        """The most nodes around one that hardly matter together: those next to them, a power."""
         best, powers = (split, split, 0.0), power * _BETWEEN
         for tilt, ceiling in zip(powers.tolist(), self._ceilings(powers).tolist(), strict=True):
             light = ceiling - tilt * x + weight + needed + math.log(len(x)) < 0
             # it is convex, so light nodes are next to each other
             places = np.flatnonzero(light)
             if len(places) > best[1] - best[0] + 1:
-                best = int(places[0]) - 1, int(places[-1]), tilt - 1
+                best = int(places[0]) - 1, int(places[-1]), tilt
         return best
 
     def _end(self, power: float, needed: float, side: int) -> tuple[float, float]:
-        """Where ``f w^power`` is ``e^-needed`` of ``F``, and the order that shows it."""
+        """Where ``f w^power`` is ``e^-needed`` of ``F``, and the power that shows it."""
         floor = self._floor(power)
         powers = max(power, 0.0) + _BESIDE if side > 0 else -_BESIDE
         ceilings = self._ceilings(powers)
@@ -190,12 +196,12 @@ class Outline:
             middle = (low + high) / 2
             low, high = (middle, high) if over(side * middle).min() > 0 else (low, middle)
         end = float(powers[np.argmin(over(side * high))])
-        return side * high, end - 1 if side > 0 else -end
+        return side * high, end
 
     def _told(
         self, power: float, tilt: float, ends: Floats, height: float, needed: float
-    ) -> tuple[float | None, float, int, float, float]:
-        """A period and a number of moments that tell the density between ends, and orders."""
+    ) -> tuple[float, int, float, float]:
+        """A period and a number of moments that tell the density between ends, and powers."""
         mu = self._mu
         rest = needed + height * height / (2 * mu * mu)
         weight = self._weight(power, ends) - self._floor(power) + rest
@@ -214,12 +220,12 @@ class Outline:
         # proposes: what is too much work
         if count > _MOST:
             raise TooExpensive("a sample of too many moments")
-        return None if tilt == 0 else tilt - 1, step, count, right - 1, -left
+        return step, count, right, left
 
     # --- in floats alone --------------------------------------------------------------------------
 
     def sketch(self, power: float) -> Floats:
-        """The logarithm of the density times a spacing, and the loss, where ``w^power`` is large."""
+        """Logarithms of the density times a spacing, and losses, where ``w^power`` is large."""
         if power not in self._sketches:
             parts, meet = [self._tilted(0.0)], math.inf
             if power > 0:
