@@ -39,6 +39,8 @@ from dpexact.balls import AROUND, approximate, ball
 from dpexact.kept import cached_property
 from dpexact.reals import Real
 
+#: By how much a bound on what has decayed is finer, at most.
+_FINEST: Final = 100.0
 #: Accuracy of what only bounds, and by how much more the sums of a density are to have.
 _COARSE: Final = 8.0
 _LN2: Final = 0.6931
@@ -250,7 +252,7 @@ class SampledSmooth(OnSample):
         power, moment = self._power(arb(c)), self.moment(c, accuracy).upper()
         # proposes: a line, and how fine a rule is; floats mean their exact values
         log_bound, raised = self._outline.decay(self._power(c))(u)
-        accuracy += max(0.0, float(moment.log().mid()) - log_bound)
+        accuracy += min(max(0.0, float(moment.log().mid()) - log_bound), _FINEST)
         grid = self._outline.planned(self._power(c), accuracy, raised)
         height, edge, spacing = arb(raised), arb(grid.top), arb(grid.spacing)
         # proposes: likewise
