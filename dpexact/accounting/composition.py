@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dpexact import balls, reals
@@ -209,12 +208,12 @@ class Composition:
     def on_sample(self, q: Real, direction: Direction) -> Pair:
         """A sample with moments: of Gaussians beside a finite law, of other noise, of either."""
         if self.noise is not None:
-            from dpexact.accounting.pairs.mixture import add, remove
+            from dpexact.accounting.pairs.sampled_smooth import smooth
 
-            step = partial(remove if direction == "remove" else add, self.noise)
-            if self.is_gaussian:
+            step, shown = smooth(self.everything("remove"), self.noise, direction)
+            if not shown:
                 return step(q)
-            return Coin.on_sample(replace(self, noises=[]).outcomes(), q, direction, step)
+            return Coin.on_sample(Composition(apart=shown).outcomes(), q, direction, step)
         if (law := self.laplace_law) is not None:
             from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 

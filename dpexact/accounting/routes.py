@@ -35,7 +35,7 @@ Route: TypeAlias = Callable[[Composition, Direction], Profile | None]
 
 #: Work after which a contour without a few digits is given up (a second or two), where windows
 #: take over then, where they take long, and where pieces do; and of how many steps these wait.
-_GLANCE_WORK, _LIGHT_WORK, _HEAVY_WORK, _BRIEF_WORK = 12_000_000, 2_000_000, 40_000_000, 500_000
+_GLANCE_WORK, _LIGHT_WORK, _HEAVY_WORK, _BRIEF_WORK = 12_000_000, 2_000_000, 40_000_000, 3_000_000
 _FEW_STEPS, _MANY_STEPS = 30, 150
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200

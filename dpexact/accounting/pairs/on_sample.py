@@ -37,37 +37,20 @@ class Rule(NamedTuple):
 
 
 class OnSample(Pair):
-    """A pair that a rule for ``F`` describes."""
+    """A pair whose moments are sums of exponentials."""
 
     has_outline = True
 
     removes: bool
 
     @abstractmethod
-    def _rule(self, power: arb, top: float, accuracy: float) -> Rule:
-        """For every ``t`` of real part ``power`` and ``|Im t| <= top``."""
-
-    @abstractmethod
     def _listed(self, power: float) -> Floats:
         """About the law under ``Q`` where ``w^power`` is large: ``log mass``, ``log w``."""
-
-    def moment(self, c: float | Real, accuracy: float) -> arb:
-        """By the rule for the real axis."""
-        power = self._power(ball(c))
-        return self._rule(power, 0.0, accuracy).total(power)
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
         """One rule for all nodes, as one product of matrices."""
         # proposes: how fine the rule is; its error is bounded for the heights of all nodes
         return exponential_line(*self.exponentials(c, count * step, accuracy), step, count)
-
-    def exponentials(self, c: float, top: float, accuracy: float) -> tuple[Turns, arb]:
-        """The rule with its weights tilted, and the losses."""
-        power = self._power(arb(c))
-        rule = self._rule(power, top, accuracy)
-        pairs = zip(rule.weights, rule.logs, strict=True)
-        sign = 1 if self.removes else -1
-        return [(acb(w * (power * log).exp()), acb(sign * log)) for w, log in pairs], rule.error
 
     def _power(self, s: _Number) -> _Number:
         """``Re t`` of an order."""
@@ -94,6 +77,27 @@ class OnSample(Pair):
         """About ``log F`` at a real ``power`` and two derivatives."""
         logs, losses = self._listed(power)
         return _jet(logs + power * losses, losses)
+
+
+class ByRule(OnSample):
+    """A pair that a rule for ``F`` describes."""
+
+    @abstractmethod
+    def _rule(self, power: arb, top: float, accuracy: float) -> Rule:
+        """For every ``t`` of real part ``power`` and ``|Im t| <= top``."""
+
+    def moment(self, c: float | Real, accuracy: float) -> arb:
+        """By the rule for the real axis."""
+        power = self._power(ball(c))
+        return self._rule(power, 0.0, accuracy).total(power)
+
+    def exponentials(self, c: float, top: float, accuracy: float) -> tuple[Turns, arb]:
+        """The rule with its weights tilted, and the losses."""
+        power = self._power(arb(c))
+        rule = self._rule(power, top, accuracy)
+        pairs = zip(rule.weights, rule.logs, strict=True)
+        sign = 1 if self.removes else -1
+        return [(acb(w * (power * log).exp()), acb(sign * log)) for w, log in pairs], rule.error
 
 
 def _jet(logs: Floats, losses: Floats) -> Jet:

@@ -23,7 +23,7 @@ import numpy as np
 from flint import acb, arb
 
 from dpexact.accounting.arrays import Floats
-from dpexact.accounting.pairs.on_sample import OnSample, Rule
+from dpexact.accounting.pairs.on_sample import ByRule, Rule
 from dpexact.accounting.pairs.pair import Masses, TooExpensive, Turns
 from dpexact.accounting.pairs.sums.arcs import Arc, arc_size
 from dpexact.balls import AROUND, approximate, ball, precision
@@ -54,7 +54,7 @@ class _End(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SampledLaplace(OnSample):
+class SampledLaplace(ByRule):
     """``rate`` is the largest loss before, ``0 < q < 1``; ``removes`` the record, or adds it.
 
     ``weight`` is that of the ends, ``lost`` the mass of infinite loss: of noise that is not

@@ -20,7 +20,7 @@ from flint import arb
 from dpexact.accounting.arrays import Flags, Floats
 from dpexact.accounting.pairs.lattice import OnLattice
 from dpexact.accounting.pairs.noise_outcomes import GUARD, Listed, NoiseOutcomes, outcomes_of
-from dpexact.accounting.pairs.on_sample import OnSample, Rule
+from dpexact.accounting.pairs.on_sample import ByRule, Rule
 from dpexact.accounting.pairs.pair import Masses, TooExpensive, least_overlap, product
 from dpexact.balls import AROUND, ball, current, precision
 from dpexact.kept import cached_property
@@ -40,7 +40,7 @@ _ROUNDED: Final = 2.0**-50
 
 
 @dataclass(frozen=True)
-class SampledNoises(OnSample):
+class SampledNoises(ByRule):
     """``noises``, each with how often it runs, all on one sample of rate ``0 < q < 1``.
 
     Some are discrete Gaussian, all without infinite loss; ``removes`` the record, or adds it.
@@ -129,7 +129,7 @@ class SampledNoises(OnSample):
 
 
 @dataclass(frozen=True)
-class Within(OnSample):
+class Within(ByRule):
     """``whole`` without the outcomes of which the loss, before sampling, is above ``ceiling``.
 
     Those are no part of either law here, which have less mass than 1. With ``w`` between ``1 - q``

@@ -224,12 +224,18 @@ def test_ten_digits_of_many_steps(scale, way):
     assert below.lower <= Fraction(1, 10**6) <= dpexact.delta(text, found.lower, 6, way).upper
 
 
+def test_a_line_before_blurs_of_loud_noise():
+    """Blurs take seconds here, and fall short of the digits."""
+    found = dpexact.epsilon("poisson(laplace(0.0301), 0.159)^1490", "2e-11", 10, "remove")
+    assert (found.method, found.digits >= 10) == ("contour", True)
+
+
 @pytest.mark.parametrize("way", ["remove", "add"])
 @pytest.mark.parametrize(
     ("inner", "q", "count", "epsilon", "method"),
     [
         ("truncated_laplace(1, 5)", "1/10", 2, "1/10", "contour of atoms"),
-        ("truncated_laplace(2, 1)", "1/2", 3, "1/5", "contour of atoms"),
+        ("truncated_laplace(2, 1)", "1/2", 3, "1/5", "contour"),
         ("laplace(1) * approx_dp(0, 1/1000)", "1/10", 300, "1", "contour"),
         ("truncated_laplace(1, 5)", "1/10", 365, "0", "contour"),
     ],
@@ -237,7 +243,8 @@ def test_ten_digits_of_many_steps(scale, way):
 def test_truncated_noise_against_the_lattice(inner, q, count, epsilon, method, way):
     text = f"poisson({inner}, {q})^{count}"
     found = dpexact.delta(text, epsilon, 8, way)
-    assert (found.digits >= 8, found.method) == (True, method)
+    assert found.digits >= 8
+    assert found.method.startswith(method)
     try:
         other = dpexact.delta(text, epsilon, 3, way, method="lattice")
     except dpexact.PrecisionNotReached as short:

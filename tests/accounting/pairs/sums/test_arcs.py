@@ -11,7 +11,7 @@ from oracles import scaled
 import dpexact
 from dpexact import balls
 from dpexact.accounting.pairs.laplace import Laplace, TruncatedLaplace
-from dpexact.accounting.pairs.on_sample import OnSample
+from dpexact.accounting.pairs.on_sample import ByRule
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 from dpexact.accounting.pairs.sums.arcs import Arc, arc_size
@@ -36,8 +36,8 @@ def value(terms, error, u):
 
 def otherwise(pair, c, u):
     """In closed form, or by the rule for a height."""
-    if isinstance(pair, OnSample):
-        return value(*OnSample.exponentials(pair, c, u, 120.0), u)
+    if isinstance(pair, ByRule):
+        return value(*ByRule.exponentials(pair, c, u, 120.0), u)
     return pair.at(acb(c, u))
 
 
@@ -84,7 +84,7 @@ def test_real_moments_of_any_order(rate, q, removes, c, accuracy):
     with balls.precision(192):
         power = pair._power(arb(c))
         found = pair._arc(power, accuracy).total() + sum(m for m, _ in pair._atoms(power))
-        assert found.overlaps(OnSample.moment(pair, c, accuracy))
+        assert found.overlaps(ByRule.moment(pair, c, accuracy))
 
 
 def test_one_sum_of_a_record_that_is_added():
