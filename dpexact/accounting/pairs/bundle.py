@@ -18,7 +18,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import numpy as np
 from flint import acb, acb_mat, arb, arb_mat
 
-from dpexact.accounting.arrays import Floats
+from dpexact.accounting.arrays import Flags, Floats
 from dpexact.accounting.pairs.clouds.boxes import HEAVY, Asked, Box, Part, cheapest, fitted
 from dpexact.accounting.pairs.clouds.cell_moments import CellMoments
 from dpexact.accounting.pairs.clouds.cells import Place
@@ -63,6 +63,8 @@ CELL: Final = (0.1, 0.03, 0.25)
 #: How much more may be lost at corners of cells.
 _WORST: Final = 2.0
 _FALLING: Final = 0.9
+#: And by one angle for all steps in a box.
+_UNLIKE: Final = 0.05
 #: About how many nodes a line of a bundle has where it is about so accurate.
 _NODES, _USUAL = 2000, 30.0
 
@@ -140,12 +142,23 @@ class Bundle(Pair):
         """
         return precision(min(math.ceil(self._fine(accuracy) / math.log(2)) + spare, current()))
 
-    def _parts(self, ask: Callable[[Box], Asked], *key: Any, **costs: float) -> list[_Part]:
+    def _parts(
+        self,
+        ask: Callable[[Box], Asked],
+        *key: Any,
+        boxes: Callable[[], Sequence[Box]] | None = None,
+        **costs: float,
+    ) -> list[_Part]:
         """Boxes for a question, with their steps; once for all beginnings.
 
         Proposes: boxes; together they hold every step once.
         """
-        parts, _ = self._keep(lambda: cheapest(self._whole, ask, **costs), "parts", *key)
+
+        def find() -> list[Part]:
+            wholes = boxes() if boxes else [self._whole]
+            return [part for whole in wholes for part in cheapest(whole, ask, **costs)[0]]
+
+        parts = self._keep(find, "boxes", *key)
         firsts = [(part, part.box.cloud.first(self._place)) for part in parts]
         return [(part, cloud) for part, cloud in firsts if cloud.total]
 
@@ -295,9 +308,31 @@ class Bundle(Pair):
         def ask(box: Box) -> Asked:
             return [(Modulus(power, u, arb(self._angle(box, c, u))), _COARSE)]
 
-        for part, cloud in self._parts(ask, "decayed", c, u):
+        alike = partial(self._alike, self._whole, c, u)
+        for part, cloud in self._parts(ask, "decayed", c, u, boxes=alike):
             total += self._decay(part, cloud, ask(part.box), c, u)
         return total.exp().upper()
+
+    def _alike(self, box: Box, c: float, u: float) -> list[Box]:
+        """Proposes: parts of a box in each of which one angle is about the best for all steps."""
+        moments, falls, (angles, weights) = self._cells(0)[0], *self._falls(c, u)
+        inside = box.holds(*moments.logs)
+
+        def lost(here: Flags) -> float:
+            """About what bounds lose by one angle for some cells."""
+            if not weights[here].any():
+                return 0.0
+            mean = np.average(angles[here], weights=weights[here])
+            return float((weights[here] * (angles[here] - mean) ** 2).sum() / 2)
+
+        if not lost(inside) > _UNLIKE * float(falls[inside].sum()):
+            return [box]
+        lower = [log <= side.centre for log, side in zip(moments.logs, box.cloud.sides, strict=True)]
+        cuts = [lost(inside & half) + lost(inside & ~half) for half in lower]
+        halves = box.halves(int(cuts[1] < cuts[0]))
+        if len(halves) < 2:
+            return [box]
+        return [part for half in halves for part in self._alike(half, c, u)]
 
     def _decay(self, part: Part, cloud: Cloud, asked: Asked, c: float, u: float) -> arb:
         """The logarithm of a bound on what the steps in a box leave."""
@@ -323,22 +358,27 @@ class Bundle(Pair):
         return found + squares * half + rates * slope
 
     def _angle(self, box: Box, c: float, u: float) -> float:
-        """Proposes: about the best angle for a box.
-
-        Each cell has its own; away from it, its bound grows like ``sigma^2`` times a square.
-        """
+        """Proposes: about the best angle for a box: the mean of those of its cells, as weighted."""
 
         def find() -> float:
-            moments, counts = self._cells(0)
-            inside = box.holds(*moments.logs)
-            if not (counts * inside).any():
-                moments = CellMoments([box.cloud.middle], removes=self.removes)
-                counts, inside = np.ones(1), np.array([True])
-            sigma, shifts = 1 / moments.rates, moments.decay(c)(u)[1]
-            counts = counts * inside
-            return short(float((counts * sigma * shifts).sum() / (counts * sigma**2).sum()))
+            _, (angles, weights) = self._falls(c, u)
+            weights = weights * box.holds(*self._cells(0)[0].logs)
+            if weights.any():
+                return short(float(np.average(angles, weights=weights)))
+            middle = CellMoments([box.cloud.middle], removes=self.removes)
+            return short(float((middle.decay(c)(u)[1] * middle.rates)[0]))
 
         return self._keep(find, "angle", box, c, u)
+
+    def _falls(self, c: float, u: float) -> tuple[Floats, tuple[Floats, Floats]]:
+        """Proposes: what bounds of each cell fall, at best angles, with the weights of these.
+
+        Away from it a bound grows by half ``sigma^2`` times the square.
+        """
+        moments, counts = self._cells(0)
+        logs, shifts = moments.decay(c)(u)
+        falls = counts * (moments.cumulants(c)[:, 0, 0] - logs)
+        return falls, (shifts * moments.rates, counts / moments.rates**2)
 
     # --- proposals --------------------------------------------------------------------------------
 
