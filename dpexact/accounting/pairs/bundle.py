@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from functools import partial
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
@@ -308,31 +308,38 @@ class Bundle(Pair):
         def ask(box: Box) -> Asked:
             return [(Modulus(power, u, arb(self._angle(box, c, u))), _COARSE)]
 
-        alike = partial(self._alike, self._whole, c, u)
+        alike = partial(self._alike, c, u)
         for part, cloud in self._parts(ask, "decayed", c, u, boxes=alike):
             total += self._decay(part, cloud, ask(part.box), c, u)
         return total.exp().upper()
 
-    def _alike(self, box: Box, c: float, u: float) -> list[Box]:
-        """Proposes: parts of a box in each of which one angle is about the best for all steps."""
-        moments, falls, (angles, weights) = self._cells(0)[0], *self._falls(c, u)
-        inside = box.holds(*moments.logs)
+    def _alike(self, c: float, u: float) -> list[Box]:
+        """Proposes: boxes in each of which one angle is about the best for all steps."""
+        falls, (angles, weights) = self._falls(c, u)
+        logs = self._cells(0)[0].logs
+        most = _UNLIKE * float(falls.sum())
 
         def lost(here: Flags) -> float:
             """About what bounds lose by one angle for some cells."""
-            if not weights[here].any():
+            inside = weights * here
+            if not inside.any():
                 return 0.0
-            mean = np.average(angles[here], weights=weights[here])
-            return float((weights[here] * (angles[here] - mean) ** 2).sum() / 2)
+            away = angles - np.average(angles, weights=inside)
+            return float(inside @ (away * away)) / 2
 
-        if not lost(inside) > _UNLIKE * float(falls[inside].sum()):
-            return [box]
-        lower = [log <= side.centre for log, side in zip(moments.logs, box.cloud.sides, strict=True)]
-        cuts = [lost(inside & half) + lost(inside & ~half) for half in lower]
-        halves = box.halves(int(cuts[1] < cuts[0]))
-        if len(halves) < 2:
-            return [box]
-        return [part for half in halves for part in self._alike(half, c, u)]
+        def priced(box: Box) -> tuple[float, Box]:
+            return lost(box.holds(*logs)), box
+
+        found = [priced(self._whole)]
+        while sum(each for each, _ in found) > most:
+            found.sort(key=itemgetter(0))
+            _, box = found.pop()
+            inside = box.holds(*logs)
+            below = [log <= side.centre for log, side in zip(logs, box.cloud.sides, strict=True)]
+            first, second = (lost(inside & half) + lost(inside & ~half) for half in below)
+            halves = box.halves(int(second < first))
+            found += map(priced, halves) if len(halves) > 1 else [(0.0, box)]
+        return [box for _, box in found]
 
     def _decay(self, part: Part, cloud: Cloud, asked: Asked, c: float, u: float) -> arb:
         """The logarithm of a bound on what the steps in a box leave."""
