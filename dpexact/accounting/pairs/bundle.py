@@ -12,13 +12,14 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from copy import copy
 from functools import partial
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 from flint import acb, acb_mat, arb, arb_mat
 
-from dpexact.accounting.arrays import Flags, Floats
+from dpexact.accounting.arrays import Floats
+from dpexact.accounting.pairs.clouds.angles import Angles
 from dpexact.accounting.pairs.clouds.boxes import HEAVY, Asked, Box, Part, cheapest, fitted
 from dpexact.accounting.pairs.clouds.cell_moments import CellMoments
 from dpexact.accounting.pairs.clouds.cells import Place
@@ -26,14 +27,14 @@ from dpexact.accounting.pairs.clouds.common_rule import Nodes
 from dpexact.accounting.pairs.clouds.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.clouds.line_rule import Step, line_rows, logarithms, principal, still
 from dpexact.accounting.pairs.clouds.log_bounds import Modulus, Power
+from dpexact.accounting.pairs.clouds.modulus_rule import moduli
 from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
-from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive, short
+from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive
 from dpexact.balls import ball, current, precision
 from dpexact.reals import Real
 
 _Row: TypeAlias = "Sequence[arb | acb]"
 _Part: TypeAlias = tuple[Part, Cloud]
-_Alone: TypeAlias = Callable[[Place], arb]
 _Together: TypeAlias = "Callable[[Cloud, Degrees], Sequence[_Row]]"
 _T = TypeVar("_T")
 
@@ -56,15 +57,18 @@ _COARSE: Final = 5.0
 _SPARE_BITS: Final = 36
 #: Likewise of a weight.
 _WEIGHT_BITS: Final = 6
-#: Most nodes of a moment, and share of the steps: at less orders it takes less.
-_MOST_WORK, _MOST_SHARE = 10_000, 0.4
+#: What a step costs by itself at one order, next to what it usually does; most nodes there, and
+#: share of the steps: at less orders it takes less.
+_AT_ORDER: Final = 0.5
+_MOST_WORK, _MOST_SHARE = 10_000, 1.0
+#: Bits of powers, and by how much more moduli of steps are known at most where these fall far.
+_EXACT: Final = 256
+_DEEPEST: Final = 60.0
 #: How wide cells are of steps that are alike to proposals: see there.
 CELL: Final = (0.1, 0.03, 0.25)
 #: How much more may be lost at corners of cells.
 _WORST: Final = 2.0
 _FALLING: Final = 0.9
-#: And by one angle for all steps in a box.
-_UNLIKE: Final = 0.05
 #: About how many nodes a line of a bundle has where it is about so accurate.
 _NODES, _USUAL = 2000, 30.0
 
@@ -142,25 +146,25 @@ class Bundle(Pair):
         """
         return precision(min(math.ceil(self._fine(accuracy) / math.log(2)) + spare, current()))
 
-    def _parts(
+    def _cut(
         self,
         ask: Callable[[Box], Asked],
+        wholes: Callable[[], Sequence[Box]],
         *key: Any,
-        boxes: Callable[[], Sequence[Box]] | None = None,
         **costs: float,
-    ) -> list[_Part]:
-        """Boxes for a question, with their steps; once for all beginnings.
+    ) -> tuple[list[_Part], float]:
+        """Boxes for a question, with their steps, once for all beginnings; and how many nodes.
 
         Proposes: boxes; together they hold every step once.
         """
 
-        def find() -> list[Part]:
-            wholes = boxes() if boxes else [self._whole]
-            return [part for whole in wholes for part in cheapest(whole, ask, **costs)[0]]
+        def find() -> tuple[list[Part], float]:
+            found = [cheapest(whole, ask, **costs) for whole in wholes()]
+            return [part for parts, _ in found for part in parts], sum(work for _, work in found)
 
-        parts = self._keep(find, "boxes", *key)
+        parts, work = self._keep(find, "parts", *key)
         firsts = [(part, part.box.cloud.first(self._place)) for part in parts]
-        return [(part, cloud) for part, cloud in firsts if cloud.total]
+        return [(part, cloud) for part, cloud in firsts if cloud.total], work
 
     def _sums(
         self, part: Part, firsts: Sequence[Cloud], asked: Asked, together: _Together, *key: Any
@@ -184,17 +188,30 @@ class Bundle(Pair):
         errors = arb_mat(heavy) * arb_mat([[whole.worst(degrees, *bound) for bound in bounds]])
         return arb_mat(weights) * matrix, errors
 
-    def _sum(self, box: _Part, asked: Asked, alone: _Alone, together: _Together, *key: Any) -> arb:
-        """Over a box of one function, ``alone`` or at nodes."""
-        part, cloud = box
-        if part.alone:
-            return sum(
-                (n * self._keep(partial(alone, (q, s)), q, s, *key) for q, s, n in cloud.points),
-                arb(0),
-            )
-        found, error = self._sums(part, [cloud], asked, together, *key)
+    def _sum(self, part: _Part, asked: Asked, together: _Together, *key: Any) -> arb:
+        """Over a box of one function at nodes."""
+        box, cloud = part
+        found, error = self._sums(box, [cloud], asked, together, *key)
         total: arb = found[0, 0] + arb(0, error[0, 0])
         return total
+
+    def _alone(
+        self,
+        parts: Sequence[_Part],
+        c: float | Real,
+        u: float,
+        angle: float,
+        accuracy: float,
+        ask: Callable[[Place], arb],
+    ) -> arb:
+        """The logarithm of what moduli of all steps in some boxes, each by itself, multiply to."""
+        points = [point for _, cloud in parts for point in cloud.points]
+        with precision(_EXACT):
+            power = self._power(c)
+        found = moduli([(q, s) for q, s, _ in points], power, u, angle, accuracy, ask)
+        # of what falls far the upper end is known
+        ends = [x.upper() if u > 0 else x for x in found]
+        return sum((n * x.log() for (*_, n), x in zip(points, ends, strict=True)), arb(0))
 
     def _nodes(self, cloud: Cloud, degrees: Degrees, c: float | Real) -> Nodes:
         """Those of a box, with a bound on all their moments: one, or 1 of powers up to 1 [7]."""
@@ -218,20 +235,22 @@ class Bundle(Pair):
     def _moment(self, c: float | Real, accuracy: float) -> arb:
         asked, fine = [(Power(self._power(c), 0.0), accuracy)], self._fine(accuracy)
 
-        def alone(place: Place) -> arb:
-            return self._pair(place).moment(c, fine).log()
+        def ask(place: Place) -> arb:
+            return self._pair(place).moment(c, fine)
 
         def together(cloud: Cloud, degrees: Degrees) -> list[list[arb]]:
             rows = self._nodes(cloud, degrees, c).moduli(0.0, 0.0, fine)
             return [[value.log() for value in row] for row in rows]
 
-        total, key = arb(0), ("moment", c, accuracy)
-        _, work = self._keep(lambda: cheapest(self._whole, lambda _: asked), "parts", *key)
+        key = "moment", c, accuracy
+        parts, work = self._cut(lambda _: asked, lambda: [self._whole], *key, step=_AT_ORDER)
         # proposes: orders, since others are valid too
         if work > _MOST_WORK + _MOST_SHARE * self._whole.distinct:
             raise TooExpensive("steps that differ too much for a bundle")
-        for part, cloud in self._parts(lambda _: asked, *key):
-            total += self._sum((part, cloud), asked, alone, together, *key)
+        total = self._alone([part for part in parts if part[0].alone], c, 0.0, 0.0, fine, ask)
+        for part in parts:
+            if not part[0].alone:
+                total += self._sum(part, asked, together, *key)
         return total.exp()
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
@@ -281,7 +300,8 @@ class Bundle(Pair):
 
         totals, errors = acb_mat(many, count + 1), arb_mat(many, len(asked))
         least, other = [asked[i] for i in _LOOKED_AT], 1 / (1 + _END * many / (count + _ANY))
-        parts = self._parts(lambda _: least, *key, step=_ON_LINE * other, other=other)
+        costs = {"step": _ON_LINE * other, "other": other}
+        parts, _ = self._cut(lambda _: least, lambda: [self._whole], *key, **costs)
         asked = [(function, each + math.log(len(parts))) for function, each in asked]
         steps: list[Step] = []
         for part, cloud in parts:
@@ -304,88 +324,43 @@ class Bundle(Pair):
 
     def _decayed(self, c: float, u: float) -> arb:
         power, total = self._power(c), arb(0)
+        angles = self._keep(lambda: Angles(*self._cells(0), c, u), "angles", c, u)
 
         def ask(box: Box) -> Asked:
-            return [(Modulus(power, u, arb(self._angle(box, c, u))), _COARSE)]
+            return [(Modulus(power, u, arb(angles.of(box))), _COARSE)]
 
-        alike = partial(self._alike, c, u)
-        for part, cloud in self._parts(ask, "decayed", c, u, boxes=alike):
-            total += self._decay(part, cloud, ask(part.box), c, u)
+        def bound(place: Place) -> arb:
+            return self._pair(place).decayed(c, u, self._fine(_COARSE))
+
+        alone: dict[int, list[_Part]] = {}
+        wholes = partial(angles.alike, self._whole)
+        for part in self._cut(ask, wholes, "decayed", c, u, step=_AT_ORDER)[0]:
+            if part[0].alone:
+                alone.setdefault(angles.sort(part[0].box), []).append(part)
+            else:
+                total += self._decay(part, ask(part[0].box), angles.of(part[0].box), c, u)
+        for parts in alone.values():
+            boxes = [part.box for part, _ in parts]
+            fine = self._fine(_COARSE) + min(angles.most(boxes), _DEEPEST)
+            # proposes: an angle of one for all, as any is right
+            total += self._alone(parts, c, u, angles.of(boxes[0]), fine, bound)
         return total.exp().upper()
 
-    def _alike(self, c: float, u: float) -> list[Box]:
-        """Proposes: boxes in each of which one angle is about the best for all steps."""
-        falls, (angles, weights) = self._falls(c, u)
-        logs = self._cells(0)[0].logs
-        most = _UNLIKE * float(falls.sum())
-
-        def lost(here: Flags) -> float:
-            """About what bounds lose by one angle for some cells."""
-            inside = weights * here
-            if not inside.any():
-                return 0.0
-            away = angles - np.average(angles, weights=inside)
-            return float(inside @ (away * away)) / 2
-
-        def priced(box: Box) -> tuple[float, Box]:
-            return lost(box.holds(*logs)), box
-
-        found = [priced(self._whole)]
-        while sum(each for each, _ in found) > most:
-            found.sort(key=itemgetter(0))
-            _, box = found.pop()
-            inside = box.holds(*logs)
-            below = [log <= side.centre for log, side in zip(logs, box.cloud.sides, strict=True)]
-            first, second = (lost(inside & half) + lost(inside & ~half) for half in below)
-            halves = box.halves(int(second < first))
-            found += map(priced, halves) if len(halves) > 1 else [(0.0, box)]
-        return [box for _, box in found]
-
-    def _decay(self, part: Part, cloud: Cloud, asked: Asked, c: float, u: float) -> arb:
-        """The logarithm of a bound on what the steps in a box leave."""
-        fine, angle = self._fine(_COARSE), self._angle(part.box, c, u)
+    def _decay(self, part: _Part, asked: Asked, angle: float, c: float, u: float) -> arb:
+        """The logarithm of a bound on what the steps in a box leave, by its nodes."""
         [(function, _)] = asked
         assert isinstance(function, Modulus)
         half, slope = function.angle * function.angle / 2, function.slope
 
-        def alone(place: Place) -> arb:
-            return self._pair(place).decayed(c, u, fine).log()
-
         def together(cloud: Cloud, degrees: Degrees) -> list[list[arb]]:
             nodes = self._nodes(cloud, degrees, c)
             firsts = nodes.map(lambda q, sigma: sigma * sigma * half + q * slope)
-            values = nodes.moduli(u, angle, fine)
+            values = nodes.moduli(u, angle, self._fine(_COARSE))
             return [[x.log() - first] for [x], first in zip(values, firsts, strict=True)]
 
-        key = ("decayed", c, u, angle)
-        found = self._sum((part, cloud), asked, alone, together, *key)
-        if part.alone:
-            return found
-        _, rates, squares, _ = cloud.lengths()
+        found = self._sum(part, asked, together, "decayed", c, u, angle)
+        _, rates, squares, _ = part[1].lengths()
         return found + squares * half + rates * slope
-
-    def _angle(self, box: Box, c: float, u: float) -> float:
-        """Proposes: about the best angle for a box: the mean of those of its cells, as weighted."""
-
-        def find() -> float:
-            _, (angles, weights) = self._falls(c, u)
-            weights = weights * box.holds(*self._cells(0)[0].logs)
-            if weights.any():
-                return short(float(np.average(angles, weights=weights)))
-            middle = CellMoments([box.cloud.middle], removes=self.removes)
-            return short(float((middle.decay(c)(u)[1] * middle.rates)[0]))
-
-        return self._keep(find, "angle", box, c, u)
-
-    def _falls(self, c: float, u: float) -> tuple[Floats, tuple[Floats, Floats]]:
-        """Proposes: what bounds of each cell fall, at best angles, with the weights of these.
-
-        Away from it a bound grows by half ``sigma^2`` times the square.
-        """
-        moments, counts = self._cells(0)
-        logs, shifts = moments.decay(c)(u)
-        falls = counts * (moments.cumulants(c)[:, 0, 0] - logs)
-        return falls, (shifts * moments.rates, counts / moments.rates**2)
 
     # --- proposals --------------------------------------------------------------------------------
 

@@ -87,6 +87,14 @@ class Rule(NamedTuple):
     last: int
 
 
+def is_positive_strip(rule: Rule) -> bool:
+    """Whether moduli at its shift are those of an analytic function, up and down by its top [6]."""
+    shift, reach = rule.shift, arb(rule.top) + arb(rule.shift)
+    # proposes: the rule, whose floats mean their exact values
+    inside = shift == 0 or rule.top <= shift or bool(reach < arb.pi() / 2)
+    return inside and shift >= 0 and bool(reach < arb.pi())
+
+
 class Placing(NamedTuple):
     """Proposes: where places are, for moments of a power of ``A`` up to a rate."""
 
@@ -125,6 +133,19 @@ class Placing(NamedTuple):
         first = math.floor((low - 1 / max(variances)) / spacing) - 1
         last = math.ceil((high + 1 / max(variances)) / spacing) + 1
         return Rule(shift, top, bottom, spacing, first, last)
+
+    def positive(self, variances: Sequence[float], shift: float, accuracy: float) -> Rule:
+        """Proposes: the widest spacing of moduli at a height of which strips leave that little."""
+        v = max(variances)
+        widest = EDGE * math.pi
+        if shift > 0:
+            widest = EDGE * max(math.pi / 2 - shift, min(shift, math.pi - shift))
+        edges = FRACTIONS * min(widest, 2 * math.sqrt(2 * accuracy / v))
+        lift = v * shift * shift / 2 + v * edges * edges / 2
+        widths = edges / (accuracy + lift + self.turned(edges + shift))
+        best = int(np.argmax(widths))
+        edge, spacing = float(edges[best]), 2 * math.pi * float(widths[best])
+        return self.placed(variances, shift, edge, edge, spacing, accuracy)
 
 
 class Nodes:
@@ -172,18 +193,16 @@ class Nodes:
             return [[[row[i]] for row in table[:many]] for i, many in enumerate(inside)]
 
         def error(v: arb, rule: Rule) -> arb:
-            edge, spacing = arb(rule.top), arb(rule.spacing)
-            reach = edge + lean
             # proposes: the rule, whose floats mean their exact values; balls decide the strip
-            inside = shift == 0 or rule.top <= shift or reach < arb.pi() / 2
-            # proposes: likewise
-            if not (inside and reach < arb.pi() and height >= 0 and shift >= 0):
+            if not (is_positive_strip(rule) and height >= 0):
                 raise ValueError(f"the strip of {rule} is not admissible")
+            edge, spacing = arb(rule.top), arb(rule.spacing)
             strip = self._moment * strip_modulus(v, self._least, lean, edge, spacing)
             return (-strip).union(strip + self._beyond(v, rule))
 
         fine = self._fine(accuracy)
-        return self._asked(lambda noises: self._positive(noises, shift, fine), sums, error)
+        placing = Placing(float(self._power.mid()), float(self._largest.mid()))
+        return self._asked(lambda noises: placing.positive(noises, shift, fine), sums, error)
 
     def map(self, ask: Callable[[arb, arb], _T]) -> list[_T]:
         """What is said of each pair, in the same order."""
@@ -243,22 +262,6 @@ class Nodes:
         return beyond(
             v, (self._smallest, self._largest), self._power, ends, spacing, arb(rule.shift)
         )
-
-    # --- proposals --------------------------------------------------------------------------------
-
-    def _positive(self, variances: Sequence[float], shift: float, accuracy: float) -> Rule:
-        """Proposes: the widest spacing of moduli at a height of which strips leave that little."""
-        placing = Placing(float(self._power.mid()), float(self._largest.mid()))
-        v = max(variances)
-        widest = EDGE * math.pi
-        if shift > 0:
-            widest = EDGE * max(math.pi / 2 - shift, min(shift, math.pi - shift))
-        edges = FRACTIONS * min(widest, 2 * math.sqrt(2 * accuracy / v))
-        lift = v * shift * shift / 2 + v * edges * edges / 2
-        widths = edges / (accuracy + lift + placing.turned(edges + shift))
-        best = int(np.argmax(widths))
-        edge, spacing = float(edges[best]), 2 * math.pi * float(widths[best])
-        return placing.placed(variances, shift, edge, edge, spacing, accuracy)
 
 
 def _fallen(v: float, power: float, q: float, depth: float) -> float:

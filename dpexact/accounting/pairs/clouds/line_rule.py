@@ -113,7 +113,7 @@ def line_rows(
     About ``e^-accuracy`` off, next to the moment at ``power``. Of pairs whose rule would take too
     many places ``E_v[A^t]`` is asked.
     """
-    for group in _alike(pairs, max(_LEAST, min(_AT_ONCE, _NUMBERS // (count + 1)))):
+    for group in groups_of(pairs, max(_LEAST, min(_AT_ONCE, _NUMBERS // (count + 1)))):
         alike = [pairs[k] for k in group]
         try:
             yield group, _rows(alike, power, step, count, accuracy)
@@ -202,18 +202,15 @@ def _rows(pairs: Sequence[Place], power: arb, step: float, count: int, accuracy:
     if not (0 <= rule.shift < rule.top < math.pi and 0 <= rule.bottom < math.pi):
         raise ValueError(f"the strip of {rule} is not admissible")
     lift = float(placing.grown(max(sigma for _, sigma in floats) ** 2, np.array(rule.shift)))
-    lift += _highest(rule, placing.power)
-    size = size_of(math.ceil((accuracy + lift) / math.log(2)) + _SPARE_BITS)
+    size, more = sized(rule, placing.power, accuracy + lift)
     bits = bits_of(size)
-    more = bits + BITS + _FINER + math.frexp(placing.power)[1]
     with precision(more):
         powers = _Powers.on(rule, power, step)
         rates = [ball(q) for q, _ in pairs]
         variances = [ball(sigma) * ball(sigma) for _, sigma in pairs]
-        densities, lifts = _densities(rates, variances, rule, power, size)
+        densities, lifts = densities_of(rates, variances, rule, power, size)
     lifts = [lift + powers.height for lift in lifts]
-    # of the highest digits and one more
-    tops = (abs(densities[-1]).max(axis=1) + 1) * 2.0 ** (SIGNS - BITS)
+    tops = tops_of(densities)
     moments, errors, lines = [], [], []
     for begin in range(0, count + 1, _BLOCK):
         with precision(more):
@@ -223,7 +220,7 @@ def _rows(pairs: Sequence[Place], power: arb, step: float, count: int, accuracy:
             firsts = zip(sums.column(0), sums.column(block.shape[2] // 2), strict=True)
             for k, parts in enumerate(() if begin else firsts):
                 unit = arb(2) ** (lifts[k] - bits)
-                rounded = densities.shape[2] * WALKED * (powers.largest + arb(float(tops[k])))
+                rounded = densities.shape[2] * WALKED * (powers.largest + tops[k])
                 cut = arb(0, sums.cut) * unit
                 first = acb(*(x * sums.unit() * arb(2) ** lifts[k] + cut for x in parts))
                 height, rest = arb(step) * count, 1.5 * rounded * unit
@@ -232,6 +229,12 @@ def _rows(pairs: Sequence[Place], power: arb, step: float, count: int, accuracy:
                 moments.append(moment)
             lines.append(sums.lines(lifts, moments, errors))
     return fixed_lines.beside(lines)
+
+
+def tops_of(densities: Digits) -> list[arb]:
+    """A bound on each row: of the highest digits and one more."""
+    found = (abs(densities[-1]).max(axis=1) + 1) * 2.0 ** (SIGNS - BITS)
+    return [arb(x) for x in found.tolist()]
 
 
 class _Powers(NamedTuple):
@@ -273,7 +276,7 @@ class _Powers(NamedTuple):
         return np.concatenate(rows, axis=1)
 
 
-def _densities(
+def densities_of(
     rates: Sequence[arb], variances: Sequence[arb], rule: Rule, power: arb, size: int
 ) -> tuple[Digits, list[int]]:
     """``h g_v(y - log(q/(1 - q)))``, a row a step, times ``e^{power y}`` where that is above 1.
@@ -337,7 +340,7 @@ def _error(
 # --- proposals ------------------------------------------------------------------------------------
 
 
-def _alike(pairs: Sequence[Place], most: int) -> Iterator[list[int]]:
+def groups_of(pairs: Sequence[Place], most: int) -> Iterator[list[int]]:
     """Proposes: which share a rule, so many at most."""
     sorts = []
     for k, (q, sigma) in enumerate(pairs):
@@ -358,11 +361,13 @@ def _alike(pairs: Sequence[Place], most: int) -> Iterator[list[int]]:
         yield [k for *_, k in group]
 
 
-def _highest(rule: Rule, power: float) -> float:
-    """Proposes: about the largest logarithm of the powers."""
+def sized(rule: Rule, power: float, accuracy: float) -> tuple[int, int]:
+    """Proposes: digits of sums, ``e^-accuracy`` next to the largest powers, and bits of terms."""
     y = rule.spacing * np.arange(rule.first, rule.last + 1)
     real = np.log(abs(1 + np.exp(-abs(y) + 1j * rule.shift * np.where(y > 0, -1, 1))))
-    return max(0.0, float((power * real).max()))
+    lift = max(0.0, float((power * real).max()))
+    size = size_of(math.ceil((accuracy + lift) / math.log(2)) + _SPARE_BITS)
+    return size, bits_of(size) + BITS + _FINER + math.frexp(power)[1]
 
 
 def _rule(
@@ -380,8 +385,12 @@ def _rule(
     i, j = np.unravel_index(np.argmax(widths), widths.shape)
     top, bottom, width = float(tops[i]), float(bottoms[i, j]), float(widths[i, j])
     shift = short(max(0.0, float(below[i, j]) * width - bottom))
-    rule = placing.placed(ends, shift, top, bottom, 2 * math.pi * width, accuracy)
-    moved = [math.log(q) - math.log1p(-q) for q, _ in pairs]
-    first = rule.first + math.floor(min(moved) / rule.spacing)
-    last = rule.last + math.ceil(max(moved) / rule.spacing)
+    return moved(placing.placed(ends, shift, top, bottom, 2 * math.pi * width, accuracy), pairs)
+
+
+def moved(rule: Rule, pairs: Sequence[tuple[float, float]]) -> Rule:
+    """Proposes: the places ``w + log(q/(1 - q))`` of all."""
+    by = [math.log(q) - math.log1p(-q) for q, _ in pairs]
+    first = rule.first + math.floor(min(by) / rule.spacing)
+    last = rule.last + math.ceil(max(by) / rule.spacing)
     return rule._replace(first=first, last=last)
