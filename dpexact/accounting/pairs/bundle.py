@@ -206,12 +206,15 @@ class Bundle(Pair):
     ) -> arb:
         """The logarithm of what moduli of all steps in some boxes, each by itself, multiply to."""
         points = [point for _, cloud in parts for point in cloud.points]
-        with precision(_EXACT):
-            power = self._power(c)
-        found = moduli([(q, s) for q, s, _ in points], power, u, angle, accuracy, ask)
-        # of what falls far the upper end is known
-        ends = [x.upper() if u > 0 else x for x in found]
-        return sum((n * x.log() for (*_, n), x in zip(points, ends, strict=True)), arb(0))
+        known: dict[Place, arb] = self._keep(dict, "moduli", c, u, angle, accuracy)
+        # proposes: what is looked up; whatever is held is right for its key
+        if missing := [(q, s) for q, s, _ in points if (q, s) not in known]:
+            with precision(_EXACT):
+                power = self._power(c)
+            found = moduli(missing, power, u, angle, accuracy, ask)
+            # of what falls far the upper end is known
+            known |= zip(missing, ((x.upper() if u > 0 else x).log() for x in found), strict=True)
+        return sum((n * known[q, s] for q, s, n in points), arb(0))
 
     def _nodes(self, cloud: Cloud, degrees: Degrees, c: float | Real) -> Nodes:
         """Those of a box, with a bound on all their moments: one, or 1 of powers up to 1 [7]."""
