@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from copy import copy
 from functools import partial
 from operator import attrgetter
@@ -20,7 +20,16 @@ from flint import acb, acb_mat, arb, arb_mat
 
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.clouds.angles import Angles
-from dpexact.accounting.pairs.clouds.boxes import HEAVY, Asked, Box, Part, cheapest, fitted
+from dpexact.accounting.pairs.clouds.boxes import (
+    HEAVY,
+    STEP,
+    Asked,
+    Box,
+    Fitted,
+    Part,
+    cheapest,
+    fitted,
+)
 from dpexact.accounting.pairs.clouds.cell_moments import CellMoments
 from dpexact.accounting.pairs.clouds.cells import Place
 from dpexact.accounting.pairs.clouds.common_rule import Nodes
@@ -166,6 +175,27 @@ class Bundle(Pair):
         firsts = [(part, part.box.cloud.first(self._place)) for part in parts]
         return [(part, cloud) for part, cloud in firsts if cloud.total], work
 
+    def _fitted(self, box: Box, asked: Asked, *key: Any) -> Fitted | None:
+        """Degrees that serve the longest, with bounds for errors of each; None where none do."""
+
+        def find() -> Fitted | None:
+            with suppress(TooExpensive):
+                return fitted(box.cloud.last, asked)
+            return None
+
+        return self._keep(find, "fitted", box, *key)
+
+    def _sorted(
+        self, parts: Sequence[_Part], ask: Callable[[Box], Asked], *key: Any
+    ) -> tuple[list[_Part], list[_Part]]:
+        """Those whose steps are asked by themselves, and those whose nodes are."""
+        alone, others = [], []
+        for part in parts:
+            box = part[0].box
+            single = part[0].alone or self._fitted(box, ask(box), *key) is None
+            (alone if single else others).append(part)
+        return alone, others
+
     def _sums(
         self, part: Part, firsts: Sequence[Cloud], asked: Asked, together: _Together, *key: Any
     ) -> tuple[Any, arb_mat]:
@@ -174,9 +204,9 @@ class Bundle(Pair):
         Of beginnings, a row each, the last one the longest.
         """
         box, whole = part.box, firsts[-1].last
-        # proposes: degrees that serve the longest; errors are those of each
-        degrees, bounds = self._keep(lambda: fitted(whole, asked), "fitted", box, *key)
-
+        fit = self._fitted(box, asked, *key)
+        assert fit is not None
+        degrees, bounds = fit
         sized = self._keep(lambda: _sized(together(whole, degrees)), "nodes", box, degrees, *key)
         matrix, large = sized
         with self._narrow(max(accuracy for _, accuracy in asked), _WEIGHT_BITS + large):
@@ -247,13 +277,13 @@ class Bundle(Pair):
 
         key = "moment", c, accuracy
         parts, work = self._cut(lambda _: asked, lambda: [self._whole], *key, step=_AT_ORDER)
+        alone, others = self._sorted(parts, lambda _: asked, *key)
+        work += sum(STEP * _AT_ORDER * part.box.distinct for part, _ in alone if not part.alone)
         # proposes: orders, since others are valid too
         if work > _MOST_WORK + _MOST_SHARE * self._whole.distinct:
             raise TooExpensive("steps that differ too much for a bundle")
-        total = self._alone([part for part in parts if part[0].alone], c, 0.0, 0.0, fine, ask)
-        for part in parts:
-            if not part[0].alone:
-                total += self._sum(part, asked, together, *key)
+        total = self._alone(alone, c, 0.0, 0.0, fine, ask)
+        total += sum((self._sum(part, asked, together, *key) for part in others), arb(0))
         return total.exp()
 
     def moments(self, c: float, step: float, count: int, accuracy: float) -> list[acb]:
@@ -306,16 +336,14 @@ class Bundle(Pair):
         costs = {"step": _ON_LINE * other, "other": other}
         parts, _ = self._cut(lambda _: least, lambda: [self._whole], *key, **costs)
         asked = [(function, each + math.log(len(parts))) for function, each in asked]
-        steps: list[Step] = []
-        for part, cloud in parts:
-            if part.alone:
-                steps += cloud.placed()
-                continue
+        alone, others = self._sorted(parts, lambda _: asked, *key)
+        steps: list[Step] = [step for _, cloud in alone for step in cloud.placed()]
+        for part, cloud in others:
             firsts = [cloud.first(i) for i in range(many)]
             found, more = self._sums(part, firsts, asked, together, *key)
             totals, errors = totals + found, errors + more
-        alone = logarithms(rows([place for place, _, _ in steps]), steps, many, power, step)
-        for i, row in enumerate(alone):
+        single = logarithms(rows([place for place, _, _ in steps]), steps, many, power, step)
+        for i, row in enumerate(single):
             for n, value in enumerate(row):
                 totals[i, n] += value
         return (totals if self.removes else totals.conjugate()), errors
@@ -326,7 +354,7 @@ class Bundle(Pair):
             return self._decayed(c, u)
 
     def _decayed(self, c: float, u: float) -> arb:
-        power, total = self._power(c), arb(0)
+        power = self._power(c)
         angles = self._keep(lambda: Angles(*self._cells(0), c, u), "angles", c, u)
 
         def ask(box: Box) -> Asked:
@@ -335,21 +363,21 @@ class Bundle(Pair):
         def bound(place: Place) -> arb:
             return self._pair(place).decayed(c, u, self._fine(_COARSE))
 
-        alone: dict[int, list[_Part]] = {}
         wholes = partial(angles.alike, self._whole)
-        for part in self._cut(ask, wholes, "decayed", c, u, step=_AT_ORDER)[0]:
-            if part[0].alone:
-                alone.setdefault(angles.sort(part[0].box), []).append(part)
-            else:
-                total += self._decay(part, ask(part[0].box), angles.of(part[0].box), c, u)
-        for parts in alone.values():
+        cut, _ = self._cut(ask, wholes, "decayed", c, u, step=_AT_ORDER)
+        alone, others = self._sorted(cut, ask, "decayed", c, u)
+        total = sum((self._decay(part, ask(part[0].box), c, u) for part in others), arb(0))
+        sorts: dict[int, list[_Part]] = {}
+        for part in alone:
+            sorts.setdefault(angles.sort(part[0].box), []).append(part)
+        for parts in sorts.values():
             boxes = [part.box for part, _ in parts]
             fine = self._fine(_COARSE) + min(angles.most(boxes), _DEEPEST)
             # proposes: an angle of one for all, as any is right
             total += self._alone(parts, c, u, angles.of(boxes[0]), fine, bound)
         return total.exp().upper()
 
-    def _decay(self, part: _Part, asked: Asked, angle: float, c: float, u: float) -> arb:
+    def _decay(self, part: _Part, asked: Asked, c: float, u: float) -> arb:
         """The logarithm of a bound on what the steps in a box leave, by its nodes."""
         [(function, _)] = asked
         assert isinstance(function, Modulus)
@@ -358,10 +386,10 @@ class Bundle(Pair):
         def together(cloud: Cloud, degrees: Degrees) -> list[list[arb]]:
             nodes = self._nodes(cloud, degrees, c)
             firsts = nodes.map(lambda q, sigma: sigma * sigma * half + q * slope)
-            values = nodes.moduli(u, angle, self._fine(_COARSE))
+            values = nodes.moduli(u, float(function.angle), self._fine(_COARSE))
             return [[x.log() - first] for [x], first in zip(values, firsts, strict=True)]
 
-        found = self._sum(part, asked, together, "decayed", c, u, angle)
+        found = self._sum(part, asked, together, "decayed", c, u)
         _, rates, squares, _ = part[1].lengths()
         return found + squares * half + rates * slope
 
