@@ -9,28 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
-from copy import copy
 from functools import partial
 from operator import attrgetter
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final
 
-import numpy as np
 from flint import acb, acb_mat, arb, arb_mat
 
-from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.clouds.angles import Angles
+from dpexact.accounting.pairs.clouds.boxed import Boxed, Piece
 from dpexact.accounting.pairs.clouds.boxes import (
     HEAVY,
     STEP,
     Asked,
     Box,
-    Fitted,
-    Part,
-    cheapest,
-    fitted,
 )
-from dpexact.accounting.pairs.clouds.cell_moments import CellMoments
+from dpexact.accounting.pairs.clouds.cell_moments import CellMoments, CellSums
 from dpexact.accounting.pairs.clouds.cells import Place
 from dpexact.accounting.pairs.clouds.common_rule import Nodes
 from dpexact.accounting.pairs.clouds.cubature import Cloud, Degrees
@@ -39,13 +32,8 @@ from dpexact.accounting.pairs.clouds.log_bounds import Modulus, Power
 from dpexact.accounting.pairs.clouds.modulus_rule import moduli
 from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
 from dpexact.accounting.pairs.pair import Jet, Pair, TooExpensive
-from dpexact.balls import ball, current, precision
+from dpexact.balls import ball, precision
 from dpexact.reals import Real
-
-_Row: TypeAlias = "Sequence[arb | acb]"
-_Part: TypeAlias = tuple[Part, Cloud]
-_Together: TypeAlias = "Callable[[Cloud, Degrees], Sequence[_Row]]"
-_T = TypeVar("_T")
 
 #: Beginnings of a log that run no more often are products of their steps.
 FEWEST_RUNS: Final = 20
@@ -64,8 +52,6 @@ _GLANCE: Final = 8.0
 _COARSE: Final = 5.0
 #: Bits of a moment beyond those that its accuracy takes.
 _SPARE_BITS: Final = 36
-#: Likewise of a weight.
-_WEIGHT_BITS: Final = 6
 #: What a step costs by itself at one order, next to what it usually does; most nodes there, and
 #: share of the steps: at less orders it takes less.
 _AT_ORDER: Final = 0.5
@@ -75,48 +61,26 @@ _EXACT: Final = 256
 _DEEPEST: Final = 60.0
 #: How wide cells are of steps that are alike to proposals: see there.
 CELL: Final = (0.1, 0.03, 0.25)
-#: How much more may be lost at corners of cells.
-_WORST: Final = 2.0
-_FALLING: Final = 0.9
 #: About how many nodes a line of a bundle has where it is about so accurate.
 _NODES, _USUAL = 2000, 30.0
 
 
-class Bundle(Pair):
+class Bundle(Boxed, Pair):
     """The product of the steps ``(q, sigma)`` of a cloud: a record removed, or added."""
 
     def __init__(self, cloud: Cloud, *, removes: bool, whole: Box | None = None) -> None:
-        self.cloud, self.removes = cloud, removes
-        self._place = cloud.place
-        self._whole = Box(cloud) if whole is None else whole
+        super().__init__(cloud, whole)
+        self.removes = removes
         self._pairs: dict[Place, GaussianMixtures] = {}
-        self._kept: dict[tuple[Any, ...], Any] = {}
         #: Proposes: of the places of cells, and of their corners.
-        self._moments: dict[int, CellMoments] = {}
+        self._moments: list[CellMoments] = []
         self._reverse: list[Bundle] = []
-
-    def first(self, place: int) -> Bundle:
-        """That of the first points of the cloud, which shares what is found at nodes."""
-        found = copy(self)
-        found.cloud, found._place = self.cloud.first(place), place
-        return found
 
     @property
     def reverse(self) -> Bundle:
         if not self._reverse:
             self._reverse.append(Bundle(self.cloud, removes=not self.removes, whole=self._whole))
         return self._reverse[0].first(self._place)
-
-    def _keep(self, find: Callable[[], _T], *key: Any) -> _T:
-        """What is found once for all that share it, at one precision.
-
-        Proposes: what is looked up; whatever is held is right for its key.
-        """
-        key = (*key, current())
-        if key not in self._kept:
-            self._kept[key] = find()
-        found: _T = self._kept[key]
-        return found
 
     @property
     def decays(self) -> bool:
@@ -144,90 +108,9 @@ class Bundle(Pair):
         """The real part of the exponent of ``A`` [2]."""
         return 1 + ball(c) if self.removes else -ball(c)
 
-    def _fine(self, accuracy: float) -> float:
-        """The accuracy of a node that gives the whole about ``accuracy``."""
-        return accuracy + math.log(HEAVY * self.cloud.most)
-
-    def _narrow(self, accuracy: float, spare: int) -> AbstractContextManager[None]:
-        """So few bits more than the accuracy of a node takes, if there are as many.
-
-        Proposes: a precision; balls are right at any.
-        """
-        return precision(min(math.ceil(self._fine(accuracy) / math.log(2)) + spare, current()))
-
-    def _cut(
-        self,
-        ask: Callable[[Box], Asked],
-        wholes: Callable[[], Sequence[Box]],
-        *key: Any,
-        **costs: float,
-    ) -> tuple[list[_Part], float]:
-        """Boxes for a question, with their steps, once for all beginnings; and how many nodes.
-
-        Proposes: boxes; together they hold every step once.
-        """
-
-        def find() -> tuple[list[Part], float]:
-            found = [cheapest(whole, ask, **costs) for whole in wholes()]
-            return [part for parts, _ in found for part in parts], sum(work for _, work in found)
-
-        parts, work = self._keep(find, "parts", *key)
-        firsts = [(part, part.box.cloud.first(self._place)) for part in parts]
-        return [(part, cloud) for part, cloud in firsts if cloud.total], work
-
-    def _fitted(self, box: Box, asked: Asked, *key: Any) -> Fitted | None:
-        """Degrees that serve the longest, with bounds for errors of each; None where none do."""
-
-        def find() -> Fitted | None:
-            with suppress(TooExpensive):
-                return fitted(box.cloud.last, asked)
-            return None
-
-        return self._keep(find, "fitted", box, *key)
-
-    def _sorted(
-        self, parts: Sequence[_Part], ask: Callable[[Box], Asked], *key: Any
-    ) -> tuple[list[_Part], list[_Part]]:
-        """Those whose steps are asked by themselves, and those whose nodes are."""
-        alone, others = [], []
-        for part in parts:
-            box = part[0].box
-            single = part[0].alone or self._fitted(box, ask(box), *key) is None
-            (alone if single else others).append(part)
-        return alone, others
-
-    def _sums(
-        self, part: Part, firsts: Sequence[Cloud], asked: Asked, together: _Together, *key: Any
-    ) -> tuple[Any, arb_mat]:
-        """Sums over a box of logarithms at its nodes, and errors of functions [1].
-
-        Of beginnings, a row each, the last one the longest.
-        """
-        box, whole = part.box, firsts[-1].last
-        fit = self._fitted(box, asked, *key)
-        assert fit is not None
-        degrees, bounds = fit
-        sized = self._keep(lambda: _sized(together(whole, degrees)), "nodes", box, degrees, *key)
-        matrix, large = sized
-        with self._narrow(max(accuracy for _, accuracy in asked), _WEIGHT_BITS + large):
-            weights = whole.weights(degrees, [first.place for first in firsts])
-        heavy = [
-            [sum(map(abs, row), arb(first.total)).upper()]
-            for first, row in zip(firsts, weights, strict=True)
-        ]
-        errors = arb_mat(heavy) * arb_mat([[whole.worst(degrees, *bound) for bound in bounds]])
-        return arb_mat(weights) * matrix, errors
-
-    def _sum(self, part: _Part, asked: Asked, together: _Together, *key: Any) -> arb:
-        """Over a box of one function at nodes."""
-        box, cloud = part
-        found, error = self._sums(box, [cloud], asked, together, *key)
-        total: arb = found[0, 0] + arb(0, error[0, 0])
-        return total
-
     def _alone(
         self,
-        parts: Sequence[_Part],
+        parts: Sequence[Piece],
         c: float | Real,
         u: float,
         angle: float,
@@ -355,7 +238,7 @@ class Bundle(Pair):
 
     def _decayed(self, c: float, u: float) -> arb:
         power = self._power(c)
-        angles = self._keep(lambda: Angles(*self._cells(0), c, u), "angles", c, u)
+        angles = self._keep(lambda: Angles(self._cells, c, u), "angles", c, u)
 
         def ask(box: Box) -> Asked:
             return [(Modulus(power, u, arb(angles.of(box))), _COARSE)]
@@ -367,7 +250,7 @@ class Bundle(Pair):
         cut, _ = self._cut(ask, wholes, "decayed", c, u, step=_AT_ORDER)
         alone, others = self._sorted(cut, ask, "decayed", c, u)
         total = sum((self._decay(part, ask(part[0].box), c, u) for part in others), arb(0))
-        sorts: dict[int, list[_Part]] = {}
+        sorts: dict[int, list[Piece]] = {}
         for part in alone:
             sorts.setdefault(angles.sort(part[0].box), []).append(part)
         for parts in sorts.values():
@@ -377,7 +260,7 @@ class Bundle(Pair):
             total += self._alone(parts, c, u, angles.of(boxes[0]), fine, bound)
         return total.exp().upper()
 
-    def _decay(self, part: _Part, asked: Asked, c: float, u: float) -> arb:
+    def _decay(self, part: Piece, asked: Asked, c: float, u: float) -> arb:
         """The logarithm of a bound on what the steps in a box leave, by its nodes."""
         [(function, _)] = asked
         assert isinstance(function, Modulus)
@@ -395,42 +278,25 @@ class Bundle(Pair):
 
     # --- proposals --------------------------------------------------------------------------------
 
-    def _cells(self, which: int) -> tuple[CellMoments, Floats]:
-        """Proposes: those of places, or corners, of cells, and how many steps are in each."""
+    @property
+    def _cells(self) -> CellSums:
+        """Proposes: those of steps in cells, as many as there are."""
         places, counts = self.cloud.in_cells(CELL)
-        if which not in self._moments:
-            each = [place[which] for place in places]
-            self._moments[which] = CellMoments(each, removes=self.removes)
-        return self._moments[which], counts
+        if not self._moments:
+            self._moments += (
+                CellMoments([place[which] for place in places], removes=self.removes)
+                for which in (0, 1)
+            )
+        return CellSums(self._moments[0], self._moments[1], counts)
 
     def cumulant(self, c: float) -> Jet:
         return self.cumulants([c])[0]
 
     def cumulants(self, orders: Sequence[float]) -> list[Jet]:
-        """Of cells of about equal steps.
-
-        Raises:
-            TooExpensive: at one of the orders cells do not tell, as most is lost at their corners.
-        """
-
-        def total(moments: CellMoments, counts: Floats) -> Floats:
-            # proposes: cells that hold any
-            inside = counts > 0
-            found: Floats = np.tensordot(counts[inside], moments.cumulants(*orders)[inside], 1)
-            return found
-
-        found, corners = (total(*self._cells(which)) for which in (0, 1))
-        # proposes: orders at which steps still are alike
-        if not (corners[:, 0] < _WORST * found[:, 0]).all():
-            raise TooExpensive("steps that differ too much for a bundle")
-        return [Jet(*row) for row in found.tolist()]
+        return self._cells.cumulants(orders)
 
     def decay_estimate(self, c: float) -> Callable[[float], float]:
-        start, (moments, counts) = self.cumulant(c).value, self._cells(0)
-        # proposes: cells that hold any
-        way, inside = moments.decay(c), counts > 0
-        # at one angle for a box moments fall less than each at its own
-        return lambda u: start + _FALLING * (float((counts * way(u)[0])[inside].sum()) - start)
+        return self._cells.decay_estimate(c)
 
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """Of some hundred nodes of the cloud."""
@@ -442,10 +308,3 @@ class Bundle(Pair):
         nodes, bits = (max(cost) for cost in zip(*costs, strict=True))
         many = min(_NODES * (accuracy / _USUAL) ** 2, len(self.cloud.points))
         return math.ceil(many * nodes), bits + math.log2(HEAVY * self.cloud.total)
-
-
-def _sized(rows: Sequence[_Row]) -> tuple[arb_mat | acb_mat, int]:
-    """The rows, and about how large they are, as a power of 2. Proposes: bits of weights."""
-    largest = max(float(abs(row[place]).upper()) for row in rows for place in (0, -1))
-    matrix = (arb_mat if isinstance(rows[0][0], arb) else acb_mat)(rows)
-    return matrix, math.frexp(largest)[1]

@@ -12,13 +12,15 @@ from typing import Final
 
 import numpy as np
 
-from dpexact.accounting.arrays import Flags, Floats
+from dpexact.accounting.arrays import Flags
 from dpexact.accounting.pairs.clouds.boxes import Box
-from dpexact.accounting.pairs.clouds.cell_moments import CellMoments
+from dpexact.accounting.pairs.clouds.cell_moments import CellSums
 from dpexact.accounting.pairs.pair import short
 
 #: Which share of the fall may be lost by one angle for all steps in a box.
 _LOST: Final = 0.05
+#: Most boxes for that.
+_BOXES: Final = 64
 #: How many sorts of angles there are for a power of e.
 _SORTS: Final = 4
 
@@ -30,12 +32,12 @@ class Angles:
     of a bound grows by about half ``sigma^2`` times the square.
     """
 
-    def __init__(self, moments: CellMoments, counts: Floats, c: float, u: float) -> None:
+    def __init__(self, cells: CellSums, c: float, u: float) -> None:
+        moments = cells.places
         logs, shifts = moments.decay(c)(u)
         self._logs, self._angles = moments.logs, shifts * moments.rates
-        self._weights = counts / moments.rates**2
-        self._each = moments.cumulants(c)[:, 0, 0] - logs
-        self._falls = counts * self._each
+        self._weights = cells.counts / moments.rates**2
+        self._falls, self._counts = moments.cumulants(c)[:, 0, 0] - logs, cells.counts
 
     def of(self, box: Box) -> float:
         """That of a box: the mean, or that of the cell next to where no cell is inside."""
@@ -53,7 +55,7 @@ class Angles:
 
     def most(self, boxes: Sequence[Box]) -> float:
         """By how much the moment of a step in one of some boxes falls at most."""
-        found = max(float((self._each * box.holds(*self._logs)).max(initial=0.0)) for box in boxes)
+        found = max(float(self._falls[box.holds(*self._logs)].max(initial=0.0)) for box in boxes)
         return found if math.isfinite(found) else 0.0
 
     def alike(self, whole: Box) -> list[Box]:
@@ -69,8 +71,8 @@ class Angles:
         def priced(box: Box) -> tuple[float, Box]:
             return lost(box.holds(*self._logs)), box
 
-        found, most = [priced(whole)], _LOST * float(self._falls.sum())
-        while sum(each for each, _ in found) > most:
+        found, most = [priced(whole)], _LOST * float(self._counts @ self._falls)
+        while len(found) < _BOXES and sum(each for each, _ in found) > most:
             found.sort(key=itemgetter(0))
             _, box = found.pop()
             inside = box.holds(*self._logs)

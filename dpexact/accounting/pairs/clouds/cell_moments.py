@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dpexact.accounting.arrays import Floats
 from dpexact.accounting.pairs.clouds.cells import Place
+from dpexact.accounting.pairs.pair import Jet, TooExpensive
 from dpexact.accounting.pairs.sums.mixture_rules import (
     EDGE,
     LINE_FRACTIONS,
@@ -41,6 +42,10 @@ _BISECTIONS: Final = 30
 _LARGE: Final = 300.0
 #: The highest line that is tried.
 _HIGHEST: Final = 6.0
+#: How much more may be lost at corners of cells.
+_WORST: Final = 2.0
+#: How much less moments fall at one angle for a box than each at its own.
+_FALLING: Final = 0.9
 
 
 class CellMoments:
@@ -153,3 +158,38 @@ class CellMoments:
             return logs, shifts * highest[:, 0]
 
         return best
+
+
+class CellSums:
+    """Of steps in cells, so many in each, whose places and corners have these moments."""
+
+    def __init__(self, places: CellMoments, corners: CellMoments, counts: Floats) -> None:
+        self.places, self._corners, self.counts = places, corners, counts
+        self._inside = counts > 0
+
+    def cumulants(self, orders: Sequence[float]) -> list[Jet]:
+        """Those of all steps.
+
+        Raises:
+            TooExpensive: at one of the orders cells do not tell, as most is lost at their corners.
+        """
+
+        def total(moments: CellMoments) -> Floats:
+            each = moments.cumulants(*orders)[self._inside]
+            found: Floats = np.tensordot(self.counts[self._inside], each, 1)
+            return found
+
+        found, corners = total(self.places), total(self._corners)
+        if not (corners[:, 0] < _WORST * found[:, 0]).all():
+            raise TooExpensive("steps that differ too much for a bundle")
+        return [Jet(*row) for row in found.tolist()]
+
+    def decay_estimate(self, c: float) -> Callable[[float], float]:
+        """Of heights about the logarithms of what is left there."""
+        start, way = self.cumulants([c])[0].value, self.places.decay(c)
+
+        def left(u: float) -> float:
+            found = float((self.counts * way(u)[0])[self._inside].sum())
+            return start + _FALLING * (found - start)
+
+        return left
