@@ -125,7 +125,7 @@ class Bundle(Boxed, Pair):
             with precision(_EXACT):
                 power = self._power(c)
             found = moduli(missing, power, u, angle, accuracy, ask)
-            # of what falls far the upper end is known
+            # proposes: which end; of what falls far the upper one is known, and bounds it
             known |= zip(missing, ((x.upper() if u > 0 else x).log() for x in found), strict=True)
         return sum((n * known[q, s] for q, s, n in points), arb(0))
 

@@ -90,6 +90,32 @@ def test_moments_and_bounds_of_decay_hold_those_of_the_steps(
         assert found.decayed(c, height, 8.0) >= abs(exact[-1]).lower()
 
 
+def test_bounds_of_decay_are_about_those_of_each_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By one angle for all of them they fall by less than two thirds of that."""
+    monkeypatch.setattr(boxes, "STEP", 1e9)
+    monkeypatch.setattr(boxes, "FEWEST", 20)
+    steps = [(q, s, 100) for q, s, _ in steps_of(3, 200, (1.0, 3.0), (0.001, 0.01))]
+    found = Bundle(Cloud(steps), removes=True)
+    with precision(100):
+        start, each = arb(0), arb(0)
+        for q, sigma, n in steps:
+            pair = remove(sigma, q)
+            start += n * pair.moment(1.0, 30.0).log()
+            each += n * pair.decayed(1.0, 8.0, 12.0).log()
+        assert start - found.decayed(1.0, 8.0, 3.0).log() > 0.9 * (start - each)
+
+
+def test_boxes_without_ellipses_are_asked_step_by_step() -> None:
+    """At orders next to whole ones, where powers are bounded by larger ones."""
+    steps = [(q, s, 1) for q, s, _ in steps_of(3, 60, (0.99, 1.01), (0.0099, 0.0101))]
+    order, found = 8 + 2**-47, Bundle(Cloud(steps), removes=True)
+    with precision(100):
+        exact = arb(1)
+        for q, sigma, n in steps:
+            exact *= remove(sigma, q).moment(order, 20.0) ** n
+        assert found.moment(order, 8.0).overlaps(exact)
+
+
 @pytest.mark.parametrize("ranges", [((1.0, 1.3), (0.001, 0.2)), ((90.0, 99.0), (0.1, 0.8))])
 def test_the_overlap_is_at_most_that_of_the_steps(
     ranges: tuple[tuple[float, float], tuple[float, float]],
@@ -445,8 +471,8 @@ def test_errors_of_all_boxes_add_up(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(
         Bundle,
-        "_parts",
-        lambda found, *_, **__: [(boxes.Part(found._whole, False), found.cloud)] * 3,
+        "_cut",
+        lambda found, *_, **__: ([(boxes.Part(found._whole, False), found.cloud)] * 3, 0.0),
     )
     monkeypatch.setattr(Bundle, "_sums", sums)
     assert all(value.real.contains(arb("1.4")) for value in found.moments(1.0, 0.5, 2, 10.0))
@@ -464,7 +490,9 @@ def test_each_beginning_has_an_error_of_its_own(monkeypatch: pytest.MonkeyPatch)
         return acb_mat(len(firsts), 3), arb_mat(rows)
 
     monkeypatch.setattr(
-        Bundle, "_parts", lambda found, *_, **__: [(boxes.Part(found._whole, False), found.cloud)]
+        Bundle,
+        "_cut",
+        lambda found, *_, **__: ([(boxes.Part(found._whole, False), found.cloud)], 0.0),
     )
     monkeypatch.setattr(Bundle, "_sums", sums)
     for place in (2, 0, 1):

@@ -1,4 +1,7 @@
-"""Sums over a cloud in boxes: what is found of these once serves all beginnings of the cloud."""
+"""Sums over a cloud in boxes, where what is found once serves all beginnings.
+
+Proofs are in ``docs/theory/logs.md``, whose sections the numbers in brackets are.
+"""
 
 from __future__ import annotations
 

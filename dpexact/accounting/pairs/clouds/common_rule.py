@@ -91,7 +91,8 @@ def is_positive_strip(rule: Rule) -> bool:
     """Whether moduli at its shift are those of an analytic function, up and down by its top [6]."""
     shift, reach = rule.shift, arb(rule.top) + arb(rule.shift)
     # proposes: the rule, whose floats mean their exact values
-    inside = shift == 0 or rule.top <= shift or bool(reach < arb.pi() / 2)
+    inside = shift == 0 or 0 < rule.top <= shift or bool(reach < arb.pi() / 2)
+    # proposes: likewise
     return inside and shift >= 0 and bool(reach < arb.pi())
 
 

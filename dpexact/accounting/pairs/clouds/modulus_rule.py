@@ -28,9 +28,9 @@ from dpexact.accounting.pairs.clouds.limbs import Digits
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.balls import approximate, ball, precision
 
-#: How many steps share a rule, and bits of errors.
+#: How many steps share a rule, and bits beyond those of integers.
 _AT_ONCE: Final = 1024
-_BITS: Final = 53
+_SPARE_BITS: Final = 16
 
 
 def moduli(
@@ -86,12 +86,13 @@ def _moduli(
     tops = line_rule.tops_of(densities)
     sums = fixed_lines.Sums(densities, powers)
     found = []
-    with precision(_BITS):
+    bits = fixed_lines.bits_of(size)
+    with precision(bits + _SPARE_BITS):
         columns = zip(sums.column(0), sums.column(1), strict=True)
         for q, v, exponent, top, column in zip(rates, variances, lifts, tops, columns, strict=True):
             unit = arb(2) ** (exponent + tall)
             rounded = len(powers[0]) * fixed_lines.WALKED * (largest + top) + sums.cut
-            off = arb(0, rounded * arb(2) ** -fixed_lines.bits_of(size))
+            off = arb(0, (rounded * arb(2) ** -bits).upper())
             first, value = ((sums.unit() * x + off) * unit for x in column)
             found.append(_enclosed(q, v, rule, power, first, value))
     return found

@@ -9,7 +9,7 @@ import pytest
 from flint import acb, arb
 
 from dpexact.accounting.pairs.clouds import common_rule
-from dpexact.accounting.pairs.clouds.common_rule import Nodes, Rule
+from dpexact.accounting.pairs.clouds.common_rule import Nodes, Placing, Rule
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.sums.mixture_sums import Integrand, positive_sum
 from dpexact.balls import ball, precision
@@ -106,7 +106,7 @@ Q = Fraction(1, 100)
 
 def poor(monkeypatch: pytest.MonkeyPatch, rule: Rule, power: float) -> list[arb]:
     """``[found, exact]`` of one node at one order, by a poor rule."""
-    monkeypatch.setattr(Nodes, "_positive", lambda *_: rule)
+    monkeypatch.setattr(Placing, "positive", lambda *_: rule)
     q, sigma = rational(Q), rational(1)
     pair = remove(sigma, q) if power > 0 else add(sigma, q)
     order = power - 1 if power > 0 else -power
@@ -172,7 +172,7 @@ def test_moduli_far_up_are_refused_where_they_need_not_fall() -> None:
     some = Some(3, (0.6, 3.0), 1.0, removes=True)
     rule = Rule(1.5, 1.6, 1.6, 0.25, -100, 100)
     with pytest.MonkeyPatch.context() as patch, precision(100):
-        patch.setattr(Nodes, "_positive", lambda *_: rule)
+        patch.setattr(Placing, "positive", lambda *_: rule)
         with pytest.raises(ValueError, match="not admissible"):
             some.nodes().moduli(1.0, 1.5, 20.0)
 

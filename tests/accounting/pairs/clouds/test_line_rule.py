@@ -178,7 +178,7 @@ def products_of(lines: Any) -> list[Row]:
 def test_groups_hold_every_step_once() -> None:
     pairs = some(4, (1e-2, 1e5), (1e-9, 0.8)) * 100
     for most in (1, 7, 1000):
-        groups = list(line_rule._alike(pairs, most))
+        groups = list(line_rule.groups_of(pairs, most))
         assert sorted(k for group in groups for k in group) == list(range(len(pairs)))
         assert max(map(len, groups)) <= most
 
