@@ -39,8 +39,8 @@ _GLANCE_WORK, _LIGHT_WORK, _HEAVY_WORK, _BRIEF_WORK = 12_000_000, 2_000_000, 40_
 _FEW_STEPS, _MANY_STEPS = 30, 150
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
-#: Fewer sampled steps are always taken one by one; work for more at once: a minute or two.
-_FEWEST_CLOUDED, _BUNDLED_WORK = 40, 2_000_000_000
+#: Fewer sampled steps are taken one by one; the most, and how seldom, for windows; work: minutes.
+_FEWEST_CLOUDED, _MOST_WINDOWS, _SELDOM, _BUNDLED_WORK = 40, 1000, 0.1, 2_000_000_000
 #: Longest sum over responses beside a Gaussian, and profiles that answer whatever is asked.
 MAX_TERMS: Final = 20_000
 UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)
@@ -121,11 +121,13 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
 def _windows(c: Composition, direction: Direction) -> RareProfile | None:
     """One Gaussian on samples, or several on rare ones: the engine that sorts losses by size."""
     clouded = len(c.samples) >= _FEWEST_CLOUDED and c.clouds[0]
-    if clouded or not (c.samples or c.apart) or c.noises:
+    if (clouded and len(c.samples) > _MOST_WINDOWS) or not (c.samples or c.apart) or c.noises:
         return None
     from dpexact.accounting.engines.rare.asked import rare_profile
 
-    return rare_profile(c, direction)
+    found = rare_profile(c, direction)
+    # proposes: which engine is asked; both enclose
+    return None if clouded and found and found.expected > _SELDOM else found
 
 
 def _behind(
@@ -148,18 +150,15 @@ def _behind(
 
 
 def _first(composition: Composition, direction: Direction, method: Method) -> Profile:
-    routes = SAMPLED_ROUTES if composition.samples else ROUTES
-    if composition.is_sampled_gaussian:
-        routes = GAUSSIAN_ROUTES
+    others = SAMPLED_ROUTES if composition.samples else ROUTES
+    routes = GAUSSIAN_ROUTES if composition.is_sampled_gaussian else others
     refusal = "the contour engine needs a Gaussian"
     for route in routes if method == "auto" else (_forced,):
         try:
-            found = route(composition, direction)
+            if (found := route(composition, direction)) is not None:
+                return found
         except UnsupportedMechanism as error:
             refusal = str(error)  # the error itself would hold all that was tried
-        else:
-            if found is not None:
-                return found
     raise UnsupportedMechanism(refusal)
 
 
@@ -282,6 +281,8 @@ def _rare(c: Composition, direction: Direction) -> Profile | None:
     # proposes: which engine is asked; both enclose
     if not windows.is_rare:
         return None
+    if bundle := _bundled(c, direction):
+        return FirstToReach(windows, bundle)
     line = contour(c, direction)
     assert line is not None
     if windows.count > 2:  # where floats lose the windows a long line may have all digits
