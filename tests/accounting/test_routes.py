@@ -11,13 +11,15 @@ from dpexact.accounting.composition import Composition
 from dpexact.accounting.engines.allocation_put import AllocationPut
 from dpexact.accounting.engines.closed_form import GaussianMixedWithResponse, OptimalComposition
 from dpexact.accounting.engines.contour.profile import ContourProfile
+from dpexact.accounting.engines.rare.profile import RareProfile
 from dpexact.accounting.profile import Fallback, FirstToReach, NoLoss, Profile
 from dpexact.accounting.profiles import profile
-from dpexact.accounting.routes import contour
+from dpexact.accounting.routes import _bundled, contour, glanced
 from dpexact.answers import PrecisionNotReached
 from dpexact.conversion import real
 from dpexact.errors import UnsupportedMechanism
 from dpexact.mechanisms import gaussian, parse
+from dpexact.training.history import from_rows
 
 
 @pytest.mark.parametrize(
@@ -220,3 +222,15 @@ def test_nodes_are_taken_for_many_samples_or_for_some_alike(noise, count, cloude
         found = dpexact.epsilon(parse(" * ".join(step)), "1e-6", 8)
         alone = contour(*reversed(composition.ways("remove")[0])).epsilon(real("1e-6"), 8)
         assert found.overlaps(alone)
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+def test_windows_are_asked_of_many_steps_where_few_take_part(direction) -> None:
+    rows = [(f"{110 + k}/100", f"1/{90_000 + k}", 1) for k in range(40)]
+    steps = Composition.of(from_rows(rows).steps().items())
+    ((way, composition),) = steps.ways(direction)
+    first, *_ = glanced(composition, way).routes
+    assert isinstance(first, RareProfile)
+    found = dpexact.epsilon(from_rows(rows), "1e-6", 4, direction)
+    (bundle,) = _bundled(composition, way).routes
+    assert found.overlaps(bundle.epsilon(real("1e-6"), 4))
