@@ -240,8 +240,14 @@ def test_the_largest_loss():
     assert renyi("poisson(discrete_gaussian(2), 1/4)", "inf").lower == math.inf
 
 
-def test_what_has_no_mean_lies_between_integer_orders():
+def test_beside_a_gaussian_there_are_orders_between_integers():
     text = "poisson(laplace(2)^3 * gaussian(3), 0.01)"
+    low, found, high = (renyi(text, order) for order in (3, "3.5", 4))
+    assert low.upper < found.lower < found.upper < high.lower
+
+
+def test_what_has_no_mean_lies_between_integer_orders():
+    text = "poisson(laplace(2)^3 * laplace(3), 0.01)"
     low, high = renyi(text, 3), renyi(text, 4)
     with pytest.raises(PrecisionNotReached) as refused:
         renyi(text, "3.5")
