@@ -21,6 +21,7 @@ from dpexact.accounting.engines.closed_form import (
 )
 from dpexact.accounting.profile import FAINT, Fallback, FirstToReach, NoLoss, Profile
 from dpexact.accounting.reflection import OPPOSITE, Mirrored, unproved
+from dpexact.accounting.sampled_rows import expected
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
@@ -120,14 +121,14 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
 
 def _windows(c: Composition, direction: Direction) -> RareProfile | None:
     """One Gaussian on samples, or several on rare ones: the engine that sorts losses by size."""
-    clouded = len(c.samples) >= _FEWEST_CLOUDED and c.clouds[0]
-    if (clouded and len(c.samples) > _MOST_WINDOWS) or not (c.samples or c.apart) or c.noises:
+    often = len(c.samples) > _MOST_WINDOWS or expected(c.samples) > _SELDOM
+    # proposes: which engine is asked; both enclose
+    clouded = often and len(c.samples) >= _FEWEST_CLOUDED and c.clouds[0]
+    if clouded or not (c.samples or c.apart) or c.noises:
         return None
     from dpexact.accounting.engines.rare.asked import rare_profile
 
-    found = rare_profile(c, direction)
-    # proposes: which engine is asked; both enclose
-    return None if clouded and found and found.expected > _SELDOM else found
+    return rare_profile(c, direction)
 
 
 def _behind(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
+from dpexact.balls import approximate
 from dpexact.kept import cached_property
 from dpexact.mechanisms.table import Table
 from dpexact.reals import Real
@@ -38,3 +39,10 @@ def distinct(table: Table) -> list[Row]:
     for sigma, q, n in table.rows:
         counts[q, sigma] = counts.get((q, sigma), 0) + n
     return [(q, sigma, n) for (q, sigma), n in counts.items()]
+
+
+def expected(samples: Sequence[tuple[Any, int]]) -> float:
+    """Proposes: in how many steps on samples, each so often, a record takes part."""
+    if isinstance(samples, Rows):
+        return sum(approximate(q) * n for q, _, n in samples.rows)
+    return sum(approximate(sample.q) * n for sample, n in samples)
