@@ -121,8 +121,8 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
 
 def _windows(c: Composition, direction: Direction) -> RareProfile | None:
     """One Gaussian on samples, or several on rare ones: the engine that sorts losses by size."""
-    often = len(c.samples) > _MOST_WINDOWS or expected(c.samples) > _SELDOM
     # proposes: which engine is asked; both enclose
+    often = len(c.samples) > _MOST_WINDOWS or expected(c.samples) > _SELDOM
     clouded = often and len(c.samples) >= _FEWEST_CLOUDED and c.clouds[0]
     if clouded or not (c.samples or c.apart) or c.noises:
         return None
