@@ -210,10 +210,12 @@ class Composition:
         if self.noise is not None:
             from dpexact.accounting.pairs.sampled_smooth import smooth
 
-            step, shown = smooth(self.everything("remove"), self.noise, direction)
-            if not shown:
+            hiding = replace(self, masses=[]).everything("remove")
+            step, shown = smooth(hiding, self.noise, direction)
+            if not (shown or self.masses):
                 return step(q)
-            return Coin.on_sample(Composition(apart=shown).outcomes(), q, direction, step)
+            seen = Composition(masses=self.masses, apart=shown).outcomes()
+            return Coin.on_sample(seen, q, direction, step)
         if (law := self.laplace_law) is not None:
             from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 

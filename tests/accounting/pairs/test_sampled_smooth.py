@@ -183,6 +183,24 @@ def test_what_reveals_is_apart():
 
 
 @pytest.mark.parametrize(
+    ("step", "way", "epsilon"),
+    [
+        ("gaussian(1) * approx_dp(1/10, 1/3)^2", "remove", "3"),
+        ("gaussian(1) * approx_dp(0, 1/3)^3", "remove", "1/2"),
+        ("gaussian(1) * laplace(2) * approx_dp(1/10, 1/3)^2", "remove", "1/2"),
+    ],
+)
+def test_what_reveals_several_times(step, way, epsilon):
+    """Twice under one law is not once under the other."""
+    text = f"poisson({step}, 1/2)^2"
+    found = dpexact.delta(text, epsilon, 6, way)
+    known = dpexact.delta(text, epsilon, 2, way, method="lattice")
+    assert known.lower <= found.upper
+    assert found.lower <= known.upper
+    assert found.method == "contour"
+
+
+@pytest.mark.parametrize(
     ("inner", "count"),
     [
         ("gaussian(1) * laplace(2)", 5),
