@@ -210,7 +210,7 @@ def composed(pairs: Sequence[tuple[Pair, int]], most: int = MAX_COMBINATIONS) ->
 
 
 def _is_stepped(pair: Pair) -> TypeGuard[OnLattice]:
-    """Whether the losses of its outcomes are equal steps apart, in their order: none is infinite."""
+    """Whether the losses of its outcomes, in their order, are equal steps apart, none infinite."""
     return isinstance(pair, OnLattice) and pair.revealed().fraction == 0
 
 

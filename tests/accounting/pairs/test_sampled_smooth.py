@@ -225,6 +225,25 @@ def test_ten_digits_of_many_steps():
         assert found.digits >= 10
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("removes", [True, False])
+def test_losses_of_which_floats_hold_no_exponential(removes):
+    law, other = (
+        beside("60", (), "1/10", removes),
+        (remove if removes else add)(1 / real(60), real("1/10")),
+    )
+    with balls.precision(200):
+        found, true = law.moment(1.0, 30.0), other.moment(1.0, 30.0)
+        assert found.overlaps(true)
+        assert found.rad() < 1e-12 * true
+        assert law.decayed(1.0, 1.0, 15.0) >= abs(other.moments(1.0, 1.0, 1, 40.0)[1]).lower()
+
+
+def test_sums_that_are_too_long():
+    with pytest.raises(TooExpensive):
+        beside("0.327", ((Laplace(real("0.393")), 1),), "0.853", removes=False).moment(5540.0, 5.0)
+
+
 def test_floats_do_not_reach():
     law = beside("1e-120", (), "1/2")
     with pytest.raises(TooExpensive):
