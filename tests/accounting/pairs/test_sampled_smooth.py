@@ -92,11 +92,12 @@ def test_whole_powers_beside_laplace_noise(mu, rate, count, q, n):
         assert abs(law.cumulant(float(n - 1)).value - float(true.log())) < 1e-3
 
 
-def wider(grid):
+def wider(grid, often=2.5):
     """Nodes farther apart, over the same losses."""
-    one, other = (x._replace(first=int(x.first / 2.5), last=int(x.last / 2.5)) for x in grid.parts)
+    parts = (x._replace(first=int(x.first / often), last=int(x.last / often)) for x in grid.parts)
+    one, other = parts
     parts = one, other._replace(first=one.last + 1)
-    return grid._replace(spacing=2.5 * grid.spacing, parts=parts)
+    return grid._replace(spacing=often * grid.spacing, parts=parts)
 
 
 def later(grid):
@@ -151,6 +152,37 @@ def test_what_a_coarse_rule_loses_is_enclosed(coarser, removes, monkeypatch):
         # what a strip leaves open is there, however little happens
         least = bound * (1 + arb(2) ** -30 if coarser is wider else 1 - arb(2) ** -20)
         assert replace(law).decayed(2.0, 2.0, 20.0) >= least
+
+
+def test_waves_as_long_as_nodes_are_apart(monkeypatch):
+    """They add up below a strip, and next to nothing is left of the moment."""
+    law, planned = beside("2", (), "1/2"), Outline._planned
+    monkeypatch.setattr(
+        Outline, "_planned", lambda *which: (g := planned(*which))._replace(height=g.height / 2)
+    )
+    with balls.precision(200):
+        grid = law._outline.planned(21.0, 5.0)
+        found = law.moments(20.0, 2 * math.pi / grid.spacing, 1, 5.0)[1]
+        assert found.contains(0)
+        assert abs(found.mid()) > 1e-2 * law.moment(20.0, 5.0)
+
+
+def test_waves_of_what_is_summed_for_a_bound(monkeypatch):
+    """Between nodes is the most of a density: their sum is too small by as much as is said."""
+    law, planned = beside("1/3", (), "0.999999"), Outline._planned
+
+    def few(grid):
+        return wider(grid._replace(top=1.0), 0.7 / grid.spacing)
+
+    with balls.precision(120):
+        true = law.moment(2.65, 30.0)
+        monkeypatch.setattr(Outline, "decay", lambda *_: lambda u: (0.0, 2.0**-10))
+        monkeypatch.setattr(
+            Outline,
+            "_planned",
+            lambda *which: planned(*which) if which[-1] is None else few(planned(*which)),
+        )
+        assert replace(law).decayed(2.65, 0.0, 20.0) >= true.lower()
 
 
 @pytest.mark.parametrize("power", [0.0, 2.0])
