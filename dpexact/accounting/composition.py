@@ -212,10 +212,8 @@ class Composition:
 
             hiding = replace(self, masses=[]).everything("remove")
             step, shown = smooth(hiding, self.noise, direction)
-            if not (shown or self.masses):
-                return step(q)
-            seen = Composition(masses=self.masses, apart=shown).outcomes()
-            return Coin.on_sample(seen, q, direction, step)
+            seen = Composition(masses=self.masses, apart=shown)
+            return step(q) if seen.is_empty else Coin.on_sample(seen.outcomes(), q, direction, step)
         if (law := self.laplace_law) is not None:
             from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 
