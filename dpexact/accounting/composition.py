@@ -210,10 +210,10 @@ class Composition:
         if self.noise is not None:
             from dpexact.accounting.pairs.sampled_smooth import smooth
 
-            step, shown = smooth(self.everything("remove"), self.noise, direction)
-            if not shown:
-                return step(q)
-            return Coin.on_sample(Composition(apart=shown).outcomes(), q, direction, step)
+            hiding = replace(self, masses=[]).everything("remove")
+            step, shown = smooth(hiding, self.noise, direction)
+            seen = Composition(masses=self.masses, apart=shown)
+            return step(q) if seen.is_empty else Coin.on_sample(seen.outcomes(), q, direction, step)
         if (law := self.laplace_law) is not None:
             from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 

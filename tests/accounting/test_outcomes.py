@@ -102,3 +102,12 @@ def test_the_lattice_engine_agrees():
 def test_a_loss_that_may_be_zero_is_refused_by_the_symmetric_bound():
     with pytest.raises(UnsupportedMechanism, match="told apart from 0"):
         symmetric_samples(dpexact.parse("poisson(pure_dp(1)^2,0.1)^4"))
+
+
+@pytest.mark.parametrize("eps", ["0", "log(2)"])
+def test_infinite_losses_are_no_places_on_a_lattice(eps):
+    """Twice infinite under one law had the index of once under the other."""
+    lost = Fraction(1, 3)
+    atoms = composed([(Response(real(eps), real("1/3")), 2)])
+    alone = sum(a.p.fraction for a in atoms if a.q.fraction == 0)
+    assert alone == sum(a.q.fraction for a in atoms if a.p.fraction == 0) == 1 - (1 - lost) ** 2

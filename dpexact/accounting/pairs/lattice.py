@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product, zip_longest
-from typing import Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias, TypeGuard
 
 from flint import acb, arb, arb_poly
 
@@ -194,7 +194,7 @@ def composed(pairs: Sequence[tuple[Pair, int]], most: int = MAX_COMBINATIONS) ->
         raise UnsupportedMechanism(
             f"no certified accounting for more than {most} combinations of outcomes"
         )
-    on_lattice = [(pair, count) for pair, count in pairs if isinstance(pair, OnLattice)]
+    on_lattice = [(pair, count) for pair, count in pairs if _is_stepped(pair)]
     common = commensurate(on_lattice, math.inf) if len(on_lattice) == len(pairs) else None
     found: dict[_Key, tuple[Real, Real]] = {}
     for types in product(*(_types(pair.outcomes(), count) for pair, count in pairs)):
@@ -209,9 +209,14 @@ def composed(pairs: Sequence[tuple[Pair, int]], most: int = MAX_COMBINATIONS) ->
     return [Atom(p, q) for p, q in found.values()]
 
 
+def _is_stepped(pair: Pair) -> TypeGuard[OnLattice]:
+    """Whether the losses of its outcomes, in their order, are equal steps apart, none infinite."""
+    return isinstance(pair, OnLattice) and pair.revealed().fraction == 0
+
+
 def _place(pair: Pair, often: _Often) -> int | _Often:
     """What the loss of a type is known by: on a lattice its index; elsewhere the type itself."""
-    return _index(often) if isinstance(pair, OnLattice) else often
+    return _index(often) if _is_stepped(pair) else often
 
 
 def _index(often: _Often) -> int:

@@ -285,7 +285,7 @@ class SampledSmooth(OnSample):
     def line_cost(self, c: float, accuracy: float) -> tuple[int, float]:
         """Nodes of the rule, and bits that its sums lose."""
         grid = self._outline.planned(self._power(c), accuracy)
-        return grid.nodes + sum(part.many for part in grid.parts), grid.lost + 8.0
+        return grid.nodes, grid.lost + 8.0
 
 
 def smooth(

@@ -92,11 +92,12 @@ def test_whole_powers_beside_laplace_noise(mu, rate, count, q, n):
         assert abs(law.cumulant(float(n - 1)).value - float(true.log())) < 1e-3
 
 
-def wider(grid):
+def wider(grid, often=2.5):
     """Nodes farther apart, over the same losses."""
-    one, other = (x._replace(first=int(x.first / 2.5), last=int(x.last / 2.5)) for x in grid.parts)
+    parts = (x._replace(first=int(x.first / often), last=int(x.last / often)) for x in grid.parts)
+    one, other = parts
     parts = one, other._replace(first=one.last + 1)
-    return grid._replace(spacing=2.5 * grid.spacing, parts=parts)
+    return grid._replace(spacing=often * grid.spacing, parts=parts)
 
 
 def later(grid):
@@ -153,6 +154,37 @@ def test_what_a_coarse_rule_loses_is_enclosed(coarser, removes, monkeypatch):
         assert replace(law).decayed(2.0, 2.0, 20.0) >= least
 
 
+def test_waves_as_long_as_nodes_are_apart(monkeypatch):
+    """They add up below a strip, and next to nothing is left of the moment."""
+    law, planned = beside("2", (), "1/2"), Outline._planned
+    monkeypatch.setattr(
+        Outline, "_planned", lambda *which: (g := planned(*which))._replace(height=g.height / 2)
+    )
+    with balls.precision(200):
+        grid = law._outline.planned(21.0, 5.0)
+        found = law.moments(20.0, 2 * math.pi / grid.spacing, 1, 5.0)[1]
+        assert found.contains(0)
+        assert abs(found.mid()) > 1e-2 * law.moment(20.0, 5.0)
+
+
+def test_waves_of_what_is_summed_for_a_bound(monkeypatch):
+    """Between nodes is the most of a density: their sum is too small by as much as is said."""
+    law, planned = beside("1/3", (), "0.999999"), Outline._planned
+
+    def few(grid):
+        return wider(grid._replace(top=1.0), 0.7 / grid.spacing)
+
+    with balls.precision(120):
+        true = law.moment(2.65, 30.0)
+        monkeypatch.setattr(Outline, "decay", lambda *_: lambda u: (0.0, 2.0**-10))
+        monkeypatch.setattr(
+            Outline,
+            "_planned",
+            lambda *which: planned(*which) if which[-1] is None else few(planned(*which)),
+        )
+        assert replace(law).decayed(2.65, 0.0, 20.0) >= true.lower()
+
+
 @pytest.mark.parametrize("power", [0.0, 2.0])
 @pytest.mark.parametrize(("step", "many"), [(1.0, 12), (0.5, 8)])
 def test_a_density_by_few_moments(power, step, many):
@@ -183,6 +215,24 @@ def test_what_reveals_is_apart():
 
 
 @pytest.mark.parametrize(
+    ("step", "way", "epsilon"),
+    [
+        ("gaussian(1) * approx_dp(1/10, 1/3)^2", "remove", "3"),
+        ("gaussian(1) * approx_dp(0, 1/3)^3", "remove", "1/2"),
+        ("gaussian(1) * laplace(2) * approx_dp(1/10, 1/3)^2", "remove", "1/2"),
+    ],
+)
+def test_what_reveals_several_times(step, way, epsilon):
+    """Twice under one law is not once under the other."""
+    text = f"poisson({step}, 1/2)^2"
+    found = dpexact.delta(text, epsilon, 6, way)
+    known = dpexact.delta(text, epsilon, 2, way, method="lattice")
+    assert known.lower <= found.upper
+    assert found.lower <= known.upper
+    assert found.method == "contour"
+
+
+@pytest.mark.parametrize(
     ("inner", "count"),
     [
         ("gaussian(1) * laplace(2)", 5),
@@ -205,6 +255,25 @@ def test_ten_digits_of_many_steps():
     for way in ("remove", "add"):
         found = dpexact.epsilon("poisson(gaussian(1) * laplace(2), 1/100)^1000", "1e-6", 10, way)
         assert found.digits >= 10
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("removes", [True, False])
+def test_losses_of_which_floats_hold_no_exponential(removes):
+    law, other = (
+        beside("60", (), "1/10", removes),
+        (remove if removes else add)(1 / real(60), real("1/10")),
+    )
+    with balls.precision(200):
+        found, true = law.moment(1.0, 30.0), other.moment(1.0, 30.0)
+        assert found.overlaps(true)
+        assert found.rad() < 1e-12 * true
+        assert law.decayed(1.0, 1.0, 15.0) >= abs(other.moments(1.0, 1.0, 1, 40.0)[1]).lower()
+
+
+def test_sums_that_are_too_long():
+    with pytest.raises(TooExpensive):
+        beside("0.327", ((Laplace(real("0.393")), 1),), "0.853", removes=False).moment(5540.0, 5.0)
 
 
 def test_floats_do_not_reach():

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from dpexact.accounting.arrays import Floats
+from dpexact.accounting.arrays import Complexes, Floats
 from dpexact.accounting.pairs.pair import Factors, TooExpensive, short
 from dpexact.balls import precision
 from dpexact.kept import cached_property
 
-#: Most nodes of a rule, and of the sum that tells the density.
+#: Most nodes of a rule, and of the sum that tells the density; and most of both multiplied.
 _MOST: Final = 20_000
+_MOST_TERMS: Final = 2_000_000
 #: Powers tried beside a tilt, in bounds of the density, and shares of it between.
 _BESIDE: Final = 2.0 ** np.arange(-6, 9)
 _BETWEEN: Final = np.arange(1, 16) / 16
@@ -29,6 +30,8 @@ _SPARE: Final = 3.0
 _SKETCHED: Final = 32.0
 _BITS: Final = 64
 _LN2: Final = math.log(2)
+
+_Places = TypeVar("_Places", Floats, Complexes)
 
 
 class Values(NamedTuple):
@@ -67,6 +70,11 @@ class Grid(NamedTuple):
         """How many there are."""
         return sum(part.last - part.first + 1 for part in self.parts)
 
+    @property
+    def terms(self) -> int:
+        """Of all sums that tell the density."""
+        return sum((part.last - part.first + 1) * part.many for part in self.parts)
+
 
 class Outline:
     """About what runs, ``inner`` with its reverse ``faced``, and the rate of its sample."""
@@ -103,7 +111,14 @@ class Outline:
         x = np.asarray(x, dtype=float)
         if power <= 0:
             return np.full(x.shape, power * math.log1p(-self._q))
-        return power * np.log1p(self._q * np.expm1(x))
+        return power * self._log_w(x)
+
+    def _log_w(self, z: _Places) -> _Places:
+        """``log w``, also where ``e^z`` is beyond floats."""
+        right = z.real > 0
+        far = np.where(right, 1 - self._q, self._q) * np.expm1(np.where(right, -z, z))
+        found: _Places = np.where(right, z, 0) + np.log1p(far)
+        return found
 
     def planned(self, power: float, accuracy: float, height: float | None = None) -> Grid:
         """A rule for all heights, or one on the axis beside a line of some height."""
@@ -159,7 +174,7 @@ class Outline:
             math.ceil((more + lift) / _LN2),
         )
         # proposes: what is too much work
-        if found.nodes > _MOST:
+        if found.nodes > _MOST or found.terms > _MOST_TERMS:
             raise TooExpensive("a sample of too many nodes")
         return found
 
@@ -239,7 +254,7 @@ class Outline:
     def listed(self, power: float) -> Floats:
         """Likewise, and the loss on the sample."""
         logs, x = self.sketch(power)
-        return np.array([logs, np.log1p(self._q * np.expm1(x))])
+        return np.array([logs, self._log_w(x)])
 
     @cached_property
     def _plain(self) -> Floats:
@@ -282,7 +297,7 @@ class Outline:
     def decay(self, power: float) -> Callable[[float], tuple[float, float]]:
         """At a height the logarithm of the bound on a moment, and the line that has it least."""
         logs, x = self.sketch(power)
-        w = np.log1p(self._q * np.expm1(x + 1j * _HEIGHTS[:, None]))
+        w = self._log_w(x + 1j * _HEIGHTS[:, None])
         base = logs + power * w.real
         lift = _HEIGHTS**2 / (2 * self._mu**2)
 
