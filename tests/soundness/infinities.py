@@ -121,3 +121,29 @@ def levels_beside_what_nearly_reveals(trial: Trial, rng: random.Random) -> None:
         delta = trial.ask("delta", text, f"log({level})", digits=600)
         if found.upper < (line := 1 - Fraction(delta.upper) - alpha * level):
             raise Failed(f"{found} is below a line, {float(line)}")
+
+
+#: Steps that may reveal everything, under either law, and noises beside a Gaussian.
+_PERHAPS = ("approx_dp(1/10, 1/3)", "approx_dp(1, 1/20)", "truncated_laplace(1, 1, 1)")
+_BESIDE = (
+    "",
+    " * laplace(2)",
+    " * pure_dp(1/2)",
+    " * discrete_laplace(2)",
+    " * approx_dp(1/5, 1/9)",
+)
+
+
+@family(0.7)
+def samples_of_a_gaussian_beside_what_may_reveal(trial: Trial, rng: random.Random) -> None:
+    """What may reveal everything several times, and other noise, by other routes too."""
+    shown, more = f"{rng.choice(_PERHAPS)}^{rng.choice((1, 2, 3))}", rng.choice(_BESIDE)
+    rate = rng.choice(("1/2", "1/10", "9/10"))
+    text = f"poisson(gaussian(1) * {shown}{more}, {rate})^{rng.choice((1, 2, 3))}"
+    name, at = rng.choice((("delta", "3"), ("delta", "1/2"), ("epsilon", "9/10")))
+    way = rng.choice(("remove", "add", "both"))
+    one, other = (
+        trial.ask(name, text, at, digits=3, direction=way, method=method)
+        for method in ("auto", "lattice")
+    )
+    trial.overlap(one, other, "beside what may reveal everything, by the lattice")
