@@ -124,6 +124,8 @@ class Placing(NamedTuple):
         """Ends where what is left out is below about ``e^-accuracy``."""
         spacing = short(spacing)
         low, high = 0.0, 0.0
+        # of negative powers what is left out is bounded by their largest value
+        accuracy += min(self.power, 0.0) * math.log1p(-self.largest)
         for v in variances:
             depth = accuracy + float(self.grown(v, np.array(shift)))
             reach = math.sqrt(2 * depth / v)

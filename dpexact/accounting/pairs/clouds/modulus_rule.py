@@ -67,6 +67,8 @@ def _moduli(
         TooExpensive: a rule takes too many places.
         ArithmeticError: densities or powers are not known to their units.
     """
+    if not height >= 0:
+        raise ValueError(f"moduli do not fall at the height {height}")
     # proposes: the rule, and precisions; balls hold what is lost at any
     floats = [(approximate(q), approximate(sigma)) for q, sigma in pairs]
     placing = Placing(float(power.mid()), max(q for q, _ in floats))
@@ -74,7 +76,7 @@ def _moduli(
     rule = placing.positive([min(squares), max(squares)], shift, accuracy)
     lift = float(placing.grown(max(squares), np.array(shift)))
     rule = line_rule.moved(rule, floats)
-    size, more = line_rule.sized(rule, placing.power, accuracy + lift)
+    size, more = line_rule.sized(rule, floats, placing.power, accuracy + lift)
     with precision(more):
         powers, tall, largest = _powers(rule, power, height, size)
         rates = [ball(q) for q, _ in pairs]

@@ -100,6 +100,29 @@ def test_they_are_integrals(power: float, height: float, angle: float) -> None:
             assert value.rad() < exact / 10**9
 
 
+def test_of_large_rates_and_powers_below_0_they_keep_their_digits() -> None:
+    """Powers are small where these densities are large, and what is left out next to them large."""
+    pairs = [(rational(q), rational(sigma)) for q, sigma in (("0.2", 13), ("0.1", 12), ("0.4", 14))]
+    with precision(150):
+        found = moduli(pairs, arb(-480), 0.0, 0.0, 40.0, never)
+        for (q, sigma), value in zip(pairs, found, strict=True):
+            exact = add(sigma, q).moment(480.0, 60.0)
+            assert value.overlaps(exact)
+            assert value.rad() < exact / 10**16
+
+
+def test_rules_of_very_many_places_are_not_begun() -> None:
+    """An angle that is far too large for this noise: of more places than there is memory for."""
+    pair = rational("0.001"), rational(10**6)
+    with precision(100):
+        assert moduli([pair], arb("1.5"), 0.04, 0.2, 5.0, lambda _: arb(7)) == [arb(7)]
+
+
+def test_below_the_real_line_nothing_falls() -> None:
+    with precision(100), pytest.raises(ValueError, match="do not fall"):
+        moduli([(Q, SIGMA)], arb(2), -1.0, 0.25, 20.0, never)
+
+
 def test_steps_that_no_rule_has_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: Any) -> list[arb]:
         raise TooExpensive("too many places")
