@@ -232,3 +232,48 @@ def test_the_moment_is_more_than_its_sum(monkeypatch: pytest.MonkeyPatch) -> Non
         found = modulus_rule._enclosed(q, v, rule, power, first, first)
         assert found.rad() >= share * moment
         assert found.rad() < 1.01 * share * moment
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.75])
+def test_what_is_left_out_is_next_to_the_moment(shift: float) -> None:
+    """A strip takes a share as at its shift, of a moment of which most terms may be left out."""
+    with precision(80):
+        q, v, power, nothing = arb(1) / 2, arb(1), arb(2), arb(0)
+        rule = Rule(shift, 0.75, 0.75, 1.5, -1, 5)
+        ends = -arb("1.5"), arb("7.5")
+        tail = modulus_rule.beyond(v, (q, q), power, ends, arb("1.5"), nothing)
+        shares = [
+            modulus_rule.strip_modulus(v, nothing, arb(at), arb("0.75"), arb("1.5"))
+            for at in (0.0, shift)
+        ]
+        found = modulus_rule._enclosed(q, v, rule, power, nothing, nothing).rad()
+        far = tail * modulus_rule.growth(v, nothing, arb(shift))
+        least = far + shares[1] * tail / (1 - shares[0])
+        assert 0.999 * least < found < 1.001 * least
+
+
+@pytest.mark.parametrize("which", ["tops", "powers", "cut"])
+def test_each_of_what_is_rounded_counts(monkeypatch: pytest.MonkeyPatch, which: str) -> None:
+    """Bounds of densities and of powers, and digits that are cut off."""
+    pairs, tops, powers = [(Q, SIGMA)], line_rule.tops_of, modulus_rule._powers
+
+    class Cut(fixed_lines.Sums):
+        def __init__(self, *asked: Any) -> None:
+            super().__init__(*asked)
+            self.cut *= 2.0**40
+
+    with precision(120):
+        [before] = moduli(pairs, arb(3), 1.0, 0.25, 40.0, never)
+        if which == "tops":
+            monkeypatch.setattr(line_rule, "tops_of", lambda x: [2**30 * y for y in tops(x)])
+        elif which == "powers":
+
+            def larger(*asked: Any) -> tuple[Any, int, arb]:
+                columns, tall, largest = powers(*asked)
+                return columns, tall, 2**30 * largest
+
+            monkeypatch.setattr(modulus_rule, "_powers", larger)
+        else:
+            monkeypatch.setattr(fixed_lines, "Sums", Cut)
+        [after] = moduli(pairs, arb(3), 1.0, 0.25, 40.0, never)
+        assert after.rad() > 10 * before.rad()
