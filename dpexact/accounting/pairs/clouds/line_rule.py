@@ -201,8 +201,8 @@ def _rows(pairs: Sequence[Place], power: arb, step: float, count: int, accuracy:
     # proposes: the rule, whose floats mean their exact values
     if not (0 <= rule.shift < rule.top < math.pi and 0 <= rule.bottom < math.pi):
         raise ValueError(f"the strip of {rule} is not admissible")
-    lift = float(placing.grown(max(sigma for _, sigma in floats) ** 2, np.array(rule.shift)))
-    size, more = sized(rule, floats, placing.power, accuracy + lift)
+    lift = placing.lifted(max(sigma for _, sigma in floats) ** 2, rule)
+    size, more = sized(rule, placing.power, accuracy + lift)
     bits = bits_of(size)
     with precision(more):
         powers = _Powers.on(rule, power, step)
@@ -361,19 +361,11 @@ def groups_of(pairs: Sequence[Place], most: int) -> Iterator[list[int]]:
         yield [k for *_, k in group]
 
 
-def sized(
-    rule: Rule, pairs: Sequence[tuple[float, float]], power: float, accuracy: float
-) -> tuple[int, int]:
-    """Proposes: digits of sums, ``e^-accuracy`` next to the largest terms, and bits of terms."""
+def sized(rule: Rule, power: float, accuracy: float) -> tuple[int, int]:
+    """Proposes: digits of sums, ``e^-accuracy`` next to the largest powers, and bits of terms."""
     y = rule.spacing * np.arange(rule.first, rule.last + 1)
     real = np.log(abs(1 + np.exp(-abs(y) + 1j * rule.shift * np.where(y > 0, -1, 1))))
     lift = max(0.0, float((power * real).max()))
-    if power < 0:  # which is small where densities of large rates are large
-        q, noises = max(q for q, _ in pairs), [sigma for _, sigma in pairs]
-        v, logit = max(noises) ** 2, math.log(q) - math.log1p(-q)
-        density = power * np.maximum(y, 0.0) - v * (y - logit + 1 / (2 * v)) ** 2 / 2
-        terms = density + power * np.log1p(np.exp(-abs(y)))
-        lift += float(density.max() - terms.max())
     size = size_of(math.ceil((accuracy + lift) / math.log(2)) + _SPARE_BITS)
     return size, bits_of(size) + BITS + _FINER + math.frexp(power)[1]
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Final
 
-import numpy as np
 from flint import acb, arb
 
 from dpexact.accounting.pairs.clouds import fixed_lines, line_rule
@@ -74,9 +73,9 @@ def _moduli(
     placing = Placing(float(power.mid()), max(q for q, _ in floats))
     squares = [sigma * sigma for _, sigma in floats]
     rule = placing.positive([min(squares), max(squares)], shift, accuracy)
-    lift = float(placing.grown(max(squares), np.array(shift)))
     rule = line_rule.moved(rule, floats)
-    size, more = line_rule.sized(rule, floats, placing.power, accuracy + lift)
+    lift = placing.lifted(max(squares), rule)
+    size, more = line_rule.sized(rule, placing.power, accuracy + lift)
     with precision(more):
         powers, tall, largest = _powers(rule, power, height, size)
         rates = [ball(q) for q, _ in pairs]
