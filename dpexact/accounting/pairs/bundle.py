@@ -116,10 +116,11 @@ class Bundle(Boxed, Pair):
         angle: float,
         accuracy: float,
         ask: Callable[[Place], arb],
+        *key: str,
     ) -> arb:
         """The logarithm of what moduli of all steps in some boxes, each by itself, multiply to."""
         points = [point for _, cloud in parts for point in cloud.points]
-        known: dict[Place, arb] = self._keep(dict, "moduli", c, u, angle, accuracy)
+        known: dict[Place, arb] = self._keep(dict, "moduli", c, u, angle, accuracy, *key)
         # proposes: what is looked up; whatever is held is right for its key
         if missing := [(q, s) for q, s, _ in points if (q, s) not in known]:
             with precision(_EXACT):
@@ -165,7 +166,7 @@ class Bundle(Boxed, Pair):
         # proposes: orders, since others are valid too
         if work > _MOST_WORK + _MOST_SHARE * self._whole.distinct:
             raise TooExpensive("steps that differ too much for a bundle")
-        total = self._alone(alone, c, 0.0, 0.0, fine, ask)
+        total = self._alone(alone, c, 0.0, 0.0, fine, ask, "moment")
         total += sum((self._sum(part, asked, together, *key) for part in others), arb(0))
         return total.exp()
 
@@ -257,7 +258,7 @@ class Bundle(Boxed, Pair):
             boxes = [part.box for part, _ in parts]
             fine = self._fine(_COARSE) + min(angles.most(boxes), _DEEPEST)
             # proposes: an angle of one for all, as any is right
-            total += self._alone(parts, c, u, angles.of(boxes[0]), fine, bound)
+            total += self._alone(parts, c, u, angles.of(boxes[0]), fine, bound, "decayed")
         return total.exp().upper()
 
     def _decay(self, part: Piece, asked: Asked, c: float, u: float) -> arb:

@@ -116,6 +116,36 @@ def test_boxes_without_ellipses_are_asked_step_by_step() -> None:
         assert found.moment(order, 8.0).overlaps(exact)
 
 
+@pytest.mark.parametrize("spread", [1e-3, 1e-5])
+def test_rates_that_hardly_differ_have_nodes(spread: float) -> None:
+    """Logarithms of which few digits differ: places lost more bits than they had to spare."""
+    random = Random(8)
+    rates = [rational(Fraction(1e-7 * (1 + spread * random.random()))) for _ in range(60)]
+    steps = [(q, rational(1), 900) for q in rates]
+    with precision(100):
+        for order in (2.0, 8.5):
+            exact = arb(1)
+            for q, sigma, n in steps:
+                exact *= remove(sigma, q).moment(order, 50.0) ** n
+            assert Bundle(Cloud(steps), removes=True).moment(order, 10.0).overlaps(exact)
+
+
+def test_bounds_of_steps_are_no_moments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was asked first may be above them: at height and angle 0 too."""
+    monkeypatch.setattr(bundle, "moduli", lambda pairs, *rest: [rest[-1](pair) for pair in pairs])
+    steps = steps_of(4, 30, (0.5, 3.0), (0.001, 0.8))
+    found = Bundle(Cloud(steps), removes=True)
+    # bounds are then as accurate as moments are
+    monkeypatch.setattr(bundle.Angles, "of", lambda *_: 0.0)
+    monkeypatch.setattr(bundle.Angles, "most", lambda *_: 0.0)
+    with precision(100):
+        exact = arb(1)
+        for q, sigma, n in steps:
+            exact *= remove(sigma, q).moment(2.0, 50.0) ** n
+        assert found.decayed(2.0, 0.0, 5.0) > exact
+        assert found.moment(2.0, 5.0).overlaps(exact)
+
+
 @pytest.mark.parametrize("ranges", [((1.0, 1.3), (0.001, 0.2)), ((90.0, 99.0), (0.1, 0.8))])
 def test_the_overlap_is_at_most_that_of_the_steps(
     ranges: tuple[tuple[float, float], tuple[float, float]],

@@ -112,6 +112,18 @@ class Placing(NamedTuple):
         found: Floats = min(self.power, 0.0) * np.log(np.cos(heights / 2))
         return found
 
+    def lifted(self, v: float, rule: Rule) -> float:
+        """How far terms of the largest rate are below densities times powers, on either line.
+
+        Powers below 0 are small where densities of large rates are large.
+        """
+        y = rule.spacing * np.arange(rule.first, rule.last + 1)
+        centred = y - math.log(self.largest) + math.log1p(-self.largest) + 1 / (2 * v)
+        least = min(self.power, 0.0)
+        density = least * np.maximum(y, 0.0) - v * centred * centred / 2
+        terms = density + least * np.log1p(np.exp(-abs(y)))
+        return float(self.grown(v, np.array(rule.shift)) + density.max() - terms.max())
+
     def placed(
         self,
         variances: Sequence[float],
@@ -124,6 +136,8 @@ class Placing(NamedTuple):
         """Ends where what is left out is below about ``e^-accuracy``."""
         spacing = short(spacing)
         low, high = 0.0, 0.0
+        # of negative powers what is left out is bounded by their largest value
+        accuracy += min(self.power, 0.0) * math.log1p(-self.largest)
         for v in variances:
             depth = accuracy + float(self.grown(v, np.array(shift)))
             reach = math.sqrt(2 * depth / v)

@@ -328,7 +328,7 @@ class Cloud:
 
     def _row(self, axis: int, value: Real, count: int) -> list[arb]:
         bits = current()
-        with precision(bits + _SPARE_BITS):
+        with precision(bits + FINER + _SPARE_BITS):
             units = self.sides[axis].polynomials(value, count, bits)
         return [scaled(unit, 2 * k * k, bits) for k, unit in enumerate(units)]
 

@@ -24,7 +24,7 @@ _Exponents: TypeAlias = NDArray[np.int64]
 
 #: Most digits, and most numbers summed into one.
 _MOST_DIGITS: Final = 32
-_MOST: Final = 1 << 12
+MOST: Final = 1 << 12
 #: Multiplications of a matrix product that takes no threads, and columns of one.
 _ALONE: Final = 1 << 18
 _COLUMNS: Final = 64
@@ -109,7 +109,7 @@ class Sums:
 
     def __init__(self, left: Digits, right: Digits) -> None:
         size, inside = len(left), left.shape[2]
-        if not inside <= _MOST:
+        if not inside <= MOST:
             raise TooExpensive("sums of too many numbers")
         total = np.zeros((size + 1, left.shape[1], right.shape[2]), dtype=np.int64)
         check = np.zeros((size + 1, right.shape[2]), dtype=np.int64)

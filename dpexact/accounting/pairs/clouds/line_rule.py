@@ -201,7 +201,7 @@ def _rows(pairs: Sequence[Place], power: arb, step: float, count: int, accuracy:
     # proposes: the rule, whose floats mean their exact values
     if not (0 <= rule.shift < rule.top < math.pi and 0 <= rule.bottom < math.pi):
         raise ValueError(f"the strip of {rule} is not admissible")
-    lift = float(placing.grown(max(sigma for _, sigma in floats) ** 2, np.array(rule.shift)))
+    lift = placing.lifted(max(sigma for _, sigma in floats) ** 2, rule)
     size, more = sized(rule, placing.power, accuracy + lift)
     bits = bits_of(size)
     with precision(more):
@@ -389,8 +389,10 @@ def _rule(
 
 
 def moved(rule: Rule, pairs: Sequence[tuple[float, float]]) -> Rule:
-    """Proposes: the places ``w + log(q/(1 - q))`` of all."""
+    """Proposes: the places ``w + log(q/(1 - q))`` of all, if they are not too many."""
     by = [math.log(q) - math.log1p(-q) for q, _ in pairs]
     first = rule.first + math.floor(min(by) / rule.spacing)
     last = rule.last + math.ceil(max(by) / rule.spacing)
+    if last - first >= fixed_lines.MOST:
+        raise TooExpensive("a rule of too many places")
     return rule._replace(first=first, last=last)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Final
 
-import numpy as np
 from flint import acb, arb
 
 from dpexact.accounting.pairs.clouds import fixed_lines, line_rule
@@ -67,13 +66,15 @@ def _moduli(
         TooExpensive: a rule takes too many places.
         ArithmeticError: densities or powers are not known to their units.
     """
+    if not height >= 0:
+        raise ValueError(f"moduli do not fall at the height {height}")
     # proposes: the rule, and precisions; balls hold what is lost at any
     floats = [(approximate(q), approximate(sigma)) for q, sigma in pairs]
     placing = Placing(float(power.mid()), max(q for q, _ in floats))
     squares = [sigma * sigma for _, sigma in floats]
     rule = placing.positive([min(squares), max(squares)], shift, accuracy)
-    lift = float(placing.grown(max(squares), np.array(shift)))
     rule = line_rule.moved(rule, floats)
+    lift = placing.lifted(max(squares), rule)
     size, more = line_rule.sized(rule, placing.power, accuracy + lift)
     with precision(more):
         powers, tall, largest = _powers(rule, power, height, size)

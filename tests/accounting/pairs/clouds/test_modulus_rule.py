@@ -100,6 +100,29 @@ def test_they_are_integrals(power: float, height: float, angle: float) -> None:
             assert value.rad() < exact / 10**9
 
 
+def test_of_large_rates_and_powers_below_0_they_keep_their_digits() -> None:
+    """Powers are small where these densities are large, and what is left out next to them large."""
+    pairs = [(rational(q), rational(sigma)) for q, sigma in (("0.2", 13), ("0.1", 12), ("0.4", 14))]
+    with precision(150):
+        found = moduli(pairs, arb(-480), 0.0, 0.0, 40.0, never)
+        for (q, sigma), value in zip(pairs, found, strict=True):
+            exact = add(sigma, q).moment(480.0, 60.0)
+            assert value.overlaps(exact)
+            assert value.rad() < exact / 10**16
+
+
+def test_rules_of_very_many_places_are_not_begun() -> None:
+    """An angle that is far too large for this noise: of more places than there is memory for."""
+    pair = rational("0.001"), rational(10**6)
+    with precision(100):
+        assert moduli([pair], arb("1.5"), 0.04, 0.2, 5.0, lambda _: arb(7)) == [arb(7)]
+
+
+def test_below_the_real_line_nothing_falls() -> None:
+    with precision(100), pytest.raises(ValueError, match="do not fall"):
+        moduli([(Q, SIGMA)], arb(2), -1.0, 0.25, 20.0, never)
+
+
 def test_steps_that_no_rule_has_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: Any) -> list[arb]:
         raise TooExpensive("too many places")
@@ -209,3 +232,48 @@ def test_the_moment_is_more_than_its_sum(monkeypatch: pytest.MonkeyPatch) -> Non
         found = modulus_rule._enclosed(q, v, rule, power, first, first)
         assert found.rad() >= share * moment
         assert found.rad() < 1.01 * share * moment
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.75])
+def test_what_is_left_out_is_next_to_the_moment(shift: float) -> None:
+    """A strip takes a share as at its shift, of a moment of which most terms may be left out."""
+    with precision(80):
+        q, v, power, nothing = arb(1) / 2, arb(1), arb(2), arb(0)
+        rule = Rule(shift, 0.75, 0.75, 1.5, -1, 5)
+        ends = -arb("1.5"), arb("7.5")
+        tail = modulus_rule.beyond(v, (q, q), power, ends, arb("1.5"), nothing)
+        shares = [
+            modulus_rule.strip_modulus(v, nothing, arb(at), arb("0.75"), arb("1.5"))
+            for at in (0.0, shift)
+        ]
+        found = modulus_rule._enclosed(q, v, rule, power, nothing, nothing).rad()
+        far = tail * modulus_rule.growth(v, nothing, arb(shift))
+        least = far + shares[1] * tail / (1 - shares[0])
+        assert 0.999 * least < found < 1.001 * least
+
+
+@pytest.mark.parametrize("which", ["tops", "powers", "cut"])
+def test_each_of_what_is_rounded_counts(monkeypatch: pytest.MonkeyPatch, which: str) -> None:
+    """Bounds of densities and of powers, and digits that are cut off."""
+    pairs, tops, powers = [(Q, SIGMA)], line_rule.tops_of, modulus_rule._powers
+
+    class Cut(fixed_lines.Sums):
+        def __init__(self, *asked: Any) -> None:
+            super().__init__(*asked)
+            self.cut *= 2.0**40
+
+    with precision(120):
+        [before] = moduli(pairs, arb(3), 1.0, 0.25, 40.0, never)
+        if which == "tops":
+            monkeypatch.setattr(line_rule, "tops_of", lambda x: [2**30 * y for y in tops(x)])
+        elif which == "powers":
+
+            def larger(*asked: Any) -> tuple[Any, int, arb]:
+                columns, tall, largest = powers(*asked)
+                return columns, tall, 2**30 * largest
+
+            monkeypatch.setattr(modulus_rule, "_powers", larger)
+        else:
+            monkeypatch.setattr(fixed_lines, "Sums", Cut)
+        [after] = moduli(pairs, arb(3), 1.0, 0.25, 40.0, never)
+        assert after.rad() > 10 * before.rad()
