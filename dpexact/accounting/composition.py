@@ -208,17 +208,18 @@ class Composition:
     def on_sample(self, q: Real, direction: Direction) -> Pair:
         """A sample with moments: of Gaussians beside a finite law, of other noise, of either."""
         if self.noise is not None:
-            from dpexact.accounting.pairs.sampled_smooth import smooth
+            from dpexact.accounting.pairs.sampled_smooth import alone, smooth
 
-            hiding = replace(self, masses=[]).everything("remove")
-            step, shown = smooth(hiding, self.noise, direction)
+            if self.is_gaussian:
+                return alone(self.noise, direction)(q)
+            rest = replace(self, masses=[]).everything("remove")
+            step, shown = smooth(rest, self.noise, direction)
             seen = Composition(masses=self.masses, apart=shown)
             return step(q) if seen.is_empty else Coin.on_sample(seen.outcomes(), q, direction, step)
         if (law := self.laplace_law) is not None:
             from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 
-            lost = self.beside.mass
-            return SampledLaplace(law.width, q, direction == "remove", law.ends, lost)
+            return SampledLaplace(law.width, q, direction == "remove", law.ends, self.beside.mass)
         if self.discrete_gaussians and replace(self, others=[], responses={}).is_empty:
             from dpexact.accounting.pairs.sampled_noises import SampledNoises
 

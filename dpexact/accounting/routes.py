@@ -21,7 +21,7 @@ from dpexact.accounting.engines.closed_form import (
 )
 from dpexact.accounting.profile import FAINT, Fallback, FirstToReach, NoLoss, Profile
 from dpexact.accounting.reflection import OPPOSITE, Mirrored, unproved
-from dpexact.accounting.sampled_rows import expected
+from dpexact.accounting.sampled_rows import are_seldom
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
@@ -40,8 +40,8 @@ _GLANCE_WORK, _LIGHT_WORK, _HEAVY_WORK, _BRIEF_WORK = 12_000_000, 2_000_000, 40_
 _FEW_STEPS, _MANY_STEPS = 30, 150
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
-#: Fewer sampled steps are taken one by one; the most, and how seldom, for windows; work: minutes.
-_FEWEST_CLOUDED, _MOST_WINDOWS, _SELDOM, _BUNDLED_WORK = 40, 1000, 0.1, 2_000_000_000
+#: Fewer sampled steps are always taken one by one; work for more at once: a minute or two.
+_FEWEST_CLOUDED, _BUNDLED_WORK = 40, 2_000_000_000
 #: Longest sum over responses beside a Gaussian, and profiles that answer whatever is asked.
 MAX_TERMS: Final = 20_000
 UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)
@@ -122,8 +122,7 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
 def _windows(c: Composition, direction: Direction) -> RareProfile | None:
     """One Gaussian on samples, or several on rare ones: the engine that sorts losses by size."""
     # proposes: which engine is asked; both enclose
-    often = len(c.samples) > _MOST_WINDOWS or expected(c.samples) > _SELDOM
-    clouded = often and len(c.samples) >= _FEWEST_CLOUDED and c.clouds[0]
+    clouded = len(c.samples) >= _FEWEST_CLOUDED and not are_seldom(c.samples) and c.clouds[0]
     if clouded or not (c.samples or c.apart) or c.noises:
         return None
     from dpexact.accounting.engines.rare.asked import rare_profile

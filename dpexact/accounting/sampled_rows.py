@@ -12,6 +12,9 @@ from dpexact.reals import Real
 
 _T = TypeVar("_T")
 
+#: So many different steps are few, and in so many of all a record seldom takes part.
+_FEW, _SELDOM = 1000, 0.1
+
 Row: TypeAlias = tuple[Real, Real, int]
 """A rate, a noise, and how often."""
 
@@ -41,8 +44,10 @@ def distinct(table: Table) -> list[Row]:
     return [(q, sigma, n) for (q, sigma), n in counts.items()]
 
 
-def expected(samples: Sequence[tuple[Any, int]]) -> float:
-    """Proposes: in how many steps on samples, each so often, a record takes part."""
+def are_seldom(samples: Sequence[tuple[Any, int]]) -> bool:
+    """Proposes: whether of few different steps a record takes part in so few that windows pay."""
+    if len(samples) > _FEW:
+        return False
     if isinstance(samples, Rows):
-        return sum(approximate(q) * n for q, _, n in samples.rows)
-    return sum(approximate(sample.q) * n for sample, n in samples)
+        return sum(approximate(q) * n for q, _, n in samples.rows) < _SELDOM
+    return sum(approximate(sample.q) * n for sample, n in samples) < _SELDOM

@@ -300,7 +300,12 @@ def smooth(
     hidden = tuple(x for x in inner if x not in shown)
     if len(hidden) > 1:
         return partial(SampledSmooth, hidden, 1 / noise, removes=direction == "remove"), shown
-    return partial(remove if direction == "remove" else add, noise), shown
+    return alone(noise, direction), shown
+
+
+def alone(noise: Real, direction: Direction) -> Callable[[Real], Pair]:
+    """For any rate the pair of a Gaussian and nothing else."""
+    return partial(remove if direction == "remove" else add, noise)
 
 
 def _closed(total: arb, share: arb, rest: arb) -> arb:
