@@ -227,8 +227,7 @@ def test_nodes_are_taken_for_many_samples_or_for_some_alike(noise, count, cloude
 @pytest.mark.parametrize("direction", ["remove", "add"])
 def test_windows_are_asked_of_many_steps_where_few_take_part(direction) -> None:
     rows = [(f"{110 + k}/100", f"1/{90_000 + k}", 1) for k in range(40)]
-    steps = Composition.of(from_rows(rows).steps().items())
-    ((way, composition),) = steps.ways(direction)
+    ((way, composition),) = Composition.running(from_rows(rows)).ways(direction)
     first, *_ = glanced(composition, way).routes
     assert isinstance(first, RareProfile)
     found = dpexact.epsilon(from_rows(rows), "1e-6", 4, direction)

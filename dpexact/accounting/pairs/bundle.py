@@ -17,12 +17,7 @@ from flint import acb, acb_mat, arb, arb_mat
 
 from dpexact.accounting.pairs.clouds.angles import Angles
 from dpexact.accounting.pairs.clouds.boxed import Boxed, Piece
-from dpexact.accounting.pairs.clouds.boxes import (
-    HEAVY,
-    STEP,
-    Asked,
-    Box,
-)
+from dpexact.accounting.pairs.clouds.boxes import HEAVY, STEP, Asked, Box
 from dpexact.accounting.pairs.clouds.cell_moments import CellMoments, CellSums
 from dpexact.accounting.pairs.clouds.cells import Place
 from dpexact.accounting.pairs.clouds.common_rule import Nodes

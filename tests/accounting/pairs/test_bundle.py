@@ -105,15 +105,16 @@ def test_bounds_of_decay_are_about_those_of_each_step(monkeypatch: pytest.Monkey
         assert start - found.decayed(1.0, 8.0, 3.0).log() > 0.9 * (start - each)
 
 
-def test_boxes_without_ellipses_are_asked_step_by_step() -> None:
+def test_boxes_without_ellipses_are_asked_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """At orders next to whole ones, where powers are bounded by larger ones."""
+    monkeypatch.setattr(boxes, "STEP", 1e9)
     steps = [(q, s, 1) for q, s, _ in steps_of(3, 60, (0.99, 1.01), (0.0099, 0.0101))]
     order, found = 8 + 2**-47, Bundle(Cloud(steps), removes=True)
     with precision(100):
         exact = arb(1)
         for q, sigma, n in steps:
             exact *= remove(sigma, q).moment(order, 20.0) ** n
-        assert found.moment(order, 8.0).overlaps(exact)
+        assert found.moment(order, 3.0).overlaps(exact)
 
 
 @pytest.mark.parametrize("spread", [1e-3, 1e-5])

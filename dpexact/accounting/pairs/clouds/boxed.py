@@ -14,15 +14,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from flint import acb, acb_mat, arb, arb_mat
 
-from dpexact.accounting.pairs.clouds.boxes import (
-    HEAVY,
-    Asked,
-    Box,
-    Fitted,
-    Part,
-    cheapest,
-    fitted,
-)
+from dpexact.accounting.pairs.clouds.boxes import HEAVY, Asked, Box, Fitted, Part, cheapest, fitted
 from dpexact.accounting.pairs.clouds.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.balls import current, precision

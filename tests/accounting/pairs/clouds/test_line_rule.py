@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from random import Random
 from typing import Any
 
 import pytest
+from alike_steps import Pair, more, some
 from flint import acb, arb
 
 from dpexact.accounting.pairs.clouds import fixed_lines, line_rule
 from dpexact.accounting.pairs.clouds.common_rule import Placing, Rule
-from dpexact.accounting.pairs.clouds.limbs import carry
 from dpexact.accounting.pairs.clouds.line_rule import Row, line_rows, logarithms, scaled, still
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.balls import precision
-from dpexact.reals import Real, rational
-
-Pair = tuple[Real, Real]
+from dpexact.reals import rational
 
 STRIPS = [(line_rule.strip_above, ()), (line_rule.strip_below, (arb(0),))]
 
@@ -29,15 +26,6 @@ KINDS = [
     ((1.5, 1e4), (1e-10, 0.6), 8.0, 0.5, 60),
     ((0.7, 0.7), (0.3, 0.3), 0.1, 2.0, 7),
 ]
-
-
-def some(seed: int, noises: tuple[float, float], rates: tuple[float, float]) -> list[Pair]:
-    random = Random(seed)
-
-    def between(low: float, high: float) -> Real:
-        return rational(Fraction(low * (high / low) ** random.random()))
-
-    return [(between(*rates), between(*noises)) for _ in range(12)]
 
 
 def asked(
@@ -251,13 +239,6 @@ def test_a_rule_is_about_as_accurate_as_is_asked() -> None:
     rule = line_rule._rule(Placing(3.0, 0.01), [(0.01, 1.0)], 20.0, 40.0)
     assert 0 < rule.shift < rule.top
     assert rule.last - rule.first < 200
-
-
-def more(digits: Any) -> Any:
-    """Numbers that are larger by two units."""
-    digits[0] += 2
-    carry(digits)
-    return digits
 
 
 def test_what_is_rounded_is_granted(monkeypatch: pytest.MonkeyPatch) -> None:

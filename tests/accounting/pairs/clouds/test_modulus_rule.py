@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from random import Random
 from typing import Any
 
 import pytest
+from alike_steps import Pair, more, some
 from flint import arb
 from mpmath import mp, mpf
 
 from dpexact.accounting.pairs.clouds import fixed_lines, line_rule, modulus_rule
 from dpexact.accounting.pairs.clouds.common_rule import Placing, Rule
-from dpexact.accounting.pairs.clouds.limbs import carry
 from dpexact.accounting.pairs.clouds.line_rule import still
 from dpexact.accounting.pairs.clouds.modulus_rule import moduli
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.balls import ball, precision
-from dpexact.reals import Real, rational
-
-Pair = tuple[Real, Real]
+from dpexact.reals import rational
 
 #: Noises, rates, the order, a height and an angle.
 KINDS = [
@@ -29,15 +26,6 @@ KINDS = [
     ((0.6, 3.0), (1e-6, 0.8), 0.5, 1.0, 0.5),
     ((1.5, 1e3), (1e-10, 0.6), 8.0, 3.0, 0.0),
 ]
-
-
-def some(seed: int, noises: tuple[float, float], rates: tuple[float, float]) -> list[Pair]:
-    random = Random(seed)
-
-    def between(low: float, high: float) -> Real:
-        return rational(Fraction(low * (high / low) ** random.random()))
-
-    return [(between(*rates), between(*noises)) for _ in range(12)]
 
 
 def never(pair: Pair) -> arb:
@@ -196,13 +184,6 @@ def test_strips_beyond_the_domain_are_refused(monkeypatch: pytest.MonkeyPatch, r
 def test_a_rule_that_is_no_bound_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     with precision(100), pytest.raises(AssertionError):
         by(monkeypatch, Rule(0.0, 0.1, 0.1, 2.0, -30, 30), 3.0, 1.0)
-
-
-def more(digits: Any) -> Any:
-    """Numbers that are larger by two units."""
-    digits[0] += 2
-    carry(digits)
-    return digits
 
 
 @pytest.mark.parametrize("height", [0.0, 3.0])
