@@ -244,6 +244,7 @@ class Cell:
         self.a, self.box = a, Box(plan["line"], a)
         self.tails = [Box(tail, a) for tail in plan["tails"]]
         self.rules = {role: Rule.read(plan[role]) for role in MOMENTS}
+        self._tiles: Counter[tuple[Any, Any]] = Counter()
 
     def take(self, row: Row) -> bool:
         """Take a row if it is in the box; each is in one of the tails, too."""
@@ -260,19 +261,24 @@ class Cell:
 
     def moments(self, kappa: Interval, role: str) -> Interval:
         """An upper bound on the product over the rows of ``J(kappa)``, in ``hi`` [Corners]."""
+        self._tiles = self._tiles or self._tiled()
+        total = self.a.exact(1)
+        for corner, n in self._tiles.items():
+            total = total * self.corner(kappa, role, corner).power(n)
+        return total
+
+    def _tiled(self) -> Counter[tuple[Any, Any]]:
+        """The corners beyond which the rows are, and how many steps these run."""
         tiles: Counter[tuple[Any, Any]] = Counter()
         most, least = self.box.corner
-        for q, v, n in self.box.places.rows:
-            right, down = math.ceil(gmpy2.log(q) / _TILE), math.floor(gmpy2.log(v) / _TILE)
+        for q, v, logs, n in self.box.places.rows:
+            right, down = math.ceil(logs[0] / _TILE), math.floor(logs[1] / _TILE)
             rate = min(most, gmpy2.mpq(gmpy2.exp((right + _SPARE) * _TILE)))
             variance = max(least, gmpy2.mpq(gmpy2.exp((down - _SPARE) * _TILE)))
             if not (q <= rate and variance <= v):
                 raise Invalid("a step beyond the corner of its tile")
             tiles[rate, variance] += n
-        total = self.a.exact(1)
-        for corner, n in tiles.items():
-            total = total * self.corner(kappa, role, corner).power(n)
-        return total
+        return tiles
 
     def corner(self, kappa: Interval, role: str, corner: tuple[Any, Any]) -> Interval:
         """An upper bound on ``J(kappa)`` of every row beyond a corner, in ``hi`` [Corners]."""

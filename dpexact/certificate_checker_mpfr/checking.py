@@ -9,7 +9,7 @@ from dpexact.certificate_checker import Invalid, Refuted, Undecided
 from dpexact.certificate_checker_mpfr.allocation import Put, Transform
 from dpexact.certificate_checker_mpfr.arithmetic import Arithmetic, Interval
 from dpexact.certificate_checker_mpfr.epochs import Epochs
-from dpexact.certificate_checker_mpfr.inversion import Inversion, parts_of
+from dpexact.certificate_checker_mpfr.inversion import CELLS, Inversion, parts_of, rows_of
 
 MAX_BITS: Final = 4_000
 WORK_PER_STEP: Final = 2_000
@@ -41,8 +41,10 @@ def check_statement(statement: Any) -> str:
         if statement["method"] == standard.CONTOUR:
             count = len(claim.steps)
             a.left += WORK_PER_STEP * count + WORK_PER_FIRST * min(count, FIRST_STEPS)
+            boxed = any(isinstance(plan, dict) and CELLS in plan for plan in plans.values())
+            rows = rows_of(claim.steps) if boxed else {}
             inversions = [
-                Inversion(parts_of(claim.steps, a, plans[way]), way, plans[way], a)
+                Inversion(parts_of(claim.steps, a, plans[way], rows), way, plans[way], a)
                 for way in claim.ways
             ]
         else:

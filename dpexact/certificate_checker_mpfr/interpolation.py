@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from operator import mul
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import gmpy2
 
@@ -31,10 +31,23 @@ _OWN_BITS: Final = 160
 MAX_POINTS: Final = 60
 _NARROWEST: Final = 1 + Fraction(1, 2**20)
 
-Row = tuple[Any, Any, int]
-"""Rate, variance over squared sensitivity (both ``mpq``), and how often it runs."""
 Side = tuple[Fraction, Fraction]
 """The middle of an interval, and how many times it the end is."""
+
+
+class Row(NamedTuple):
+    """Rate, variance over squared sensitivity (both ``mpq``), their logarithms, and how often."""
+
+    q: Any
+    v: Any
+    logs: tuple[Any, Any]
+    times: int
+
+    @classmethod
+    def of(cls, q: Any, v: Any, times: int) -> Row:
+        """A step, with logarithms for every box that asks for them."""
+        log = Arithmetic(_OWN_BITS).near.log
+        return cls(q, v, (log(q), log(v)), times)
 
 
 class Places:
@@ -60,13 +73,13 @@ class Places:
     @property
     def count(self) -> int:
         """How many steps there are."""
-        return sum(n for *_, n in self.rows)
+        return sum(row.times for row in self.rows)
 
     def _polynomials(self, side: int, top: int) -> list[list[Any]]:
         """``T_j`` of the places of the rows, ``j < top``, to within ``j^2`` units of ``2^-96``."""
         near, one = self._own.near, gmpy2.mpz(1) << _PLACE_BITS
         middle, half = (near.log(gmpy2.mpq(x)) for x in self.sides[side])
-        logs = (near.log(row[side]) for row in self.rows)
+        logs = (row.logs[side] for row in self.rows)
         places = [gmpy2.mpz(near.mul(near.div(near.sub(x, middle), half), one)) for x in logs]
         places = [max(-one, min(one, x)) for x in places]
         columns = [[one << BITS - _PLACE_BITS] * len(places)]
@@ -81,7 +94,7 @@ class Places:
 
         The second polynomials of a row are digits of one long integer.
         """
-        counts, offset = [n for *_, n in self.rows], gmpy2.mpz(1) << BITS + 1
+        counts, offset = [row.times for row in self.rows], gmpy2.mpz(1) << BITS + 1
         half = gmpy2.mpz(1) << 2 * BITS + 3 + sum(counts).bit_length()
         width = half.bit_length() + 1
         packed = [

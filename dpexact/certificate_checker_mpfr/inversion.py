@@ -24,6 +24,7 @@ from dpexact import certificate_checker as standard
 from dpexact.certificate_checker import Invalid, Unreadable
 from dpexact.certificate_checker_mpfr.arithmetic import Arithmetic, Interval, Rectangle
 from dpexact.certificate_checker_mpfr.cells import Cell
+from dpexact.certificate_checker_mpfr.interpolation import Row
 from dpexact.certificate_checker_mpfr.moments import Mixtures, Rule, Waves
 
 PLAN: Final = {"c", "h", "count", "above", "below", "rules"}
@@ -139,20 +140,25 @@ def _coin(step: str, a: Arithmetic) -> Coin:
     return coin
 
 
-def _is_taken(tree: Any, count: int, cells: list[Cell]) -> bool:
-    """Whether a step of rational numbers is in a cell: the first that has it."""
-    if tree[0] != "poisson" or any(isinstance(x, list) for x in (*tree[1], tree[2])):
-        return False
-    (name, *numbers), q = tree[1], gmpy2.mpq(tree[2])
-    one, *other = map(gmpy2.mpq, numbers)
-    if one == 0 or name not in ("gaussian", "gdp"):
-        return False
-    v = 1 / one**2 if name == "gdp" else (one / other[0]) ** 2
-    return any(cell.take((q, v, count)) for cell in cells)
+def rows_of(steps: standard.Steps) -> dict[str, Row]:
+    """The steps that cells take, which are sampled Gaussians of rational numbers."""
+    found = {}
+    for step, count in steps.items():
+        tree = json.loads(step)
+        if tree[0] != "poisson" or any(isinstance(x, list) for x in (*tree[1], tree[2])):
+            continue
+        (name, *numbers), q = tree[1], gmpy2.mpq(tree[2])
+        one, *other = map(gmpy2.mpq, numbers)
+        if name in ("gaussian", "gdp") and one > 0:
+            v = 1 / one**2 if name == "gdp" else (one / other[0]) ** 2
+            found[step] = Row.of(q, v, count)
+    return found
 
 
-def parts_of(steps: standard.Steps, a: Arithmetic, plan: Any = BOUNDED) -> Parts:
-    """The parameters of the steps, enclosed, those in the cells of a plan together."""
+def parts_of(
+    steps: standard.Steps, a: Arithmetic, plan: Any = BOUNDED, rows: dict[str, Row] | None = None
+) -> Parts:
+    """The parameters of the steps, enclosed, those of ``rows`` in the cells of a plan together."""
     if not has_route(steps):
         raise Invalid("this checker has no route for this mechanism")
     own = standard.Arithmetic(a.bits + _OWN_BITS)
@@ -162,9 +168,9 @@ def parts_of(steps: standard.Steps, a: Arithmetic, plan: Any = BOUNDED) -> Parts
     parts = Parts([], a.exact(0), [], [Cell(cell, a) for cell in cells])
     a.spend(len(steps) * sum(1 + len(cell.tails) for cell in parts.cells) // 4)
     for step, count in steps.items():
-        tree = json.loads(step)
-        if cells and _is_taken(tree, count, parts.cells):
+        if rows and step in rows and any(cell.take(rows[step]) for cell in parts.cells):
             continue
+        tree = json.loads(step)
         name = tree[0]
         if name in _SHIFTED:
             parts.samples.append((_coin(step, a), count))

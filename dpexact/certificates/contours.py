@@ -30,11 +30,14 @@ from dpexact.certificates.cells import (
     short_number,
     written,
 )
+from dpexact.kept import cached_property
 from dpexact.mechanisms.grammar import parse
 from dpexact.reals import rational
 
 #: Digits asked of a plan on top of those of the bounds, in turn.
 _SPARE: Final = (2, 6, 14)
+#: How much smaller the logarithm of a delta is of which few digits do.
+_SMALLER: Final = 1.0
 _GUARD_BITS: Final = 48
 _SPARE_LOG: Final = 12.0
 _MAX_WORK: Final = 3_000_000
@@ -54,61 +57,74 @@ def plans(
 ) -> Iterator[tuple[dict[str, Any], int]]:
     """Plans for delta at ``points`` to about ``digits`` digits, finer ones later, and the bits.
 
+    The larger delta of the directions is the answer: of one that is smaller few digits do.
+
     Raises:
         NoPlan: see there.
     """
-    for spare in _SPARE:
-        found, bits = {}, 32
-        for way in ways:
-            found[way], needed = _plan(steps, way, points, digits + spare)
-            bits = max(bits, needed)
-        yield found, bits
-
-
-def _plan(
-    steps: checker.Steps, way: str, points: Sequence[Fraction], digits: int
-) -> tuple[dict[str, Any] | str, int]:
     try:
-        return _plan_in_cells(steps, box_of(steps), way, points, digits)
+        box = box_of(steps)
+        facing = [_Facing(steps, box, way, list(map(float, points))) for way in ways]
+        logs = [each.log_delta for each in facing]
+        for spare in _SPARE:
+            found, bits = {}, 32
+            for way, each, log in zip(ways, facing, logs, strict=True):
+                own = spare if log < max(logs) - _SMALLER else digits + spare
+                found[way], needed = each.plan(own)
+                bits = max(bits, needed)
+            yield found, bits
     except (TooExpensive, ArithmeticError, ValueError) as error:
         raise NoPlan(f"no plan for a contour integral: {error}") from None
 
 
-def _plan_in_cells(
-    steps: checker.Steps, box: Box | None, way: str, points: Sequence[Fraction], digits: int
-) -> tuple[dict[str, Any] | str, int]:
-    """The plan, in which rows of the box are taken together where that is cheap."""
-    adds = way == "add"
+class _Facing:
+    """The steps in one direction, at the points where delta is asked."""
 
-    def pairs_but(names: set[str]) -> list[tuple[Pair, int]]:
+    def __init__(self, steps: checker.Steps, box: Box | None, way: str, near: list[float]) -> None:
+        self.steps, self.box, self.way, self.near = steps, box, way, near
+        self.adds = way == "add"
+        self.boxed = self._pairs_but(set(box.names) if box else set())
+        self.whole = self._product(leaf.step for leaf in box.leaves) if box else self._product(())
+
+    def _pairs_but(self, names: set[str]) -> list[tuple[Pair, int]]:
         return [
             (pair, n * times)
-            for text, n in steps.items()
+            for text, n in self.steps.items()
             if text not in names
-            for pair, times in _pairs(text, "add" if adds else "remove")
+            for pair, times in _pairs(text, "add" if self.adds else "remove")
         ]
 
-    boxed = pairs_but(set(box.names) if box else set())
-    leaves = list(box.leaves) if box else []
-    near = [float(x) for x in points]
+    def _product(self, rows: Iterable[tuple[float, float, int]]) -> Product:
+        return Product((*self.boxed, *((_sampled(q, s, self.adds), n) for q, s, n in rows)))
 
-    def product(rows: Iterable[tuple[float, float, int]]) -> Product:
-        return Product((*boxed, *((_sampled(q, s, adds), n) for q, s, n in rows)))
+    @cached_property
+    def _is_nothing(self) -> bool:
+        """Whether no loss is above the points."""
+        return self.adds and _largest(self.whole.factors) <= min(self.near)
 
-    whole = product(leaf.step for leaf in leaves)
-    if adds and _largest(whole.factors) <= min(near):
-        return "no larger loss", 64 + 4 * digits
-    plan = planned([(whole, Query(x, 1)) for x in near], digits, _MAX_WORK)
-    if box is None:
-        rules = _Rules(whole, way, plan, near, digits)
-        return rules.written([pair for pair, _ in boxed]), plan.bits + _GUARD_BITS
-    worse = product(corner for leaf in leaves for corner in leaf.corners())
-    plan = _longer(plan, whole, worse, near, digits)
-    rules, cells = _Rules(worse, way, plan, near, digits), cells_of(box, _goal(box, plan, adds))
-    taken = {name for cell, *_ in cells for name in cell.names}
-    found = rules.written([pair for pair, _ in pairs_but(taken)])
-    found["cells"] = [rules.cell(*cell) for cell in cells]
-    return found, plan.bits + _GUARD_BITS
+    @cached_property
+    def log_delta(self) -> float:
+        """About the logarithm of delta at the first point."""
+        # proposes: how many digits are planned
+        return -math.inf if self._is_nothing else self.whole.saddle(self.near[0], 1)[1]
+
+    def plan(self, digits: int) -> tuple[dict[str, Any] | str, int]:
+        """The plan, in which rows of the box are taken together where that is cheap, and bits."""
+        if self._is_nothing:
+            return "no larger loss", 64 + 4 * digits
+        way, near, box = self.way, self.near, self.box
+        plan = planned([(self.whole, Query(x, 1)) for x in near], digits, _MAX_WORK)
+        if box is None:
+            rules = _Rules(self.whole, way, plan, near, digits)
+            return rules.written([pair for pair, _ in self.boxed]), plan.bits + _GUARD_BITS
+        worse = self._product(corner for leaf in box.leaves for corner in leaf.corners())
+        plan = _longer(plan, self.whole, worse, near, digits)
+        cells = cells_of(box, _goal(box, plan, self.adds))
+        rules = _Rules(worse, way, plan, near, digits)
+        taken = {name for cell, *_ in cells for name in cell.names}
+        found = rules.written([pair for pair, _ in self._pairs_but(taken)])
+        found["cells"] = [rules.cell(*cell) for cell in cells]
+        return found, plan.bits + _GUARD_BITS
 
 
 def _goal(box: Box, plan: Plan, adds: bool) -> Goal:

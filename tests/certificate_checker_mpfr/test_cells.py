@@ -20,7 +20,7 @@ from dpexact import certificate_checker as standard
 from dpexact.certificate_checker_mpfr import checking, interpolation
 from dpexact.certificate_checker_mpfr.arithmetic import Arithmetic, Rectangle
 from dpexact.certificate_checker_mpfr.cells import Box, Cell, _sum_of_logs
-from dpexact.certificate_checker_mpfr.interpolation import Places
+from dpexact.certificate_checker_mpfr.interpolation import Places, Row
 from dpexact.certificate_checker_mpfr.moments import Mixtures, Rule
 from dpexact.certificates import cells, certificate, contours, to_text
 from dpexact.conversion import real
@@ -57,7 +57,7 @@ def cell_of(plan, rows=ROWS):
     a.left = 10**9
     cell = Cell(plan, a)
     for q, v, n in rows:
-        assert cell.take((gmpy2.mpq(q), gmpy2.mpq(v), n))
+        assert cell.take(Row.of(gmpy2.mpq(q), gmpy2.mpq(v), n))
     return cell
 
 
@@ -402,7 +402,7 @@ def test_logs_that_differ_much_have_several_cells():
         for n in range(600)
     }
     for log, most in ((steps, 0), (wide, 60)):
-        plan, _ = contours._plan(log, "remove", [Fraction(1, 2)], 5)
+        plan = next(contours.plans(log, ("remove",), [Fraction(1, 2)], 3))[0]["remove"]
         assert len(plan["cells"]) >= 1
         assert len(plan["rules"]) <= most
     assert len(plan["cells"]) > 1

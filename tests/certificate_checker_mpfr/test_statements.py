@@ -293,4 +293,4 @@ def test_without_gmpy2_the_program_says_so():
 
 def test_what_floats_cannot_plan_has_no_certificate():
     with pytest.raises(NoCertificate, match="no certificate: no plan"):
-        written(("poisson(gaussian(0.4), 0.5)^2", "delta", "1", "both"), 5)
+        written(("poisson(gaussian(0.4), 0.5)^2", "delta", "1", "add"), 5)
