@@ -40,8 +40,8 @@ _GLANCE_WORK, _LIGHT_WORK, _HEAVY_WORK, _BRIEF_WORK = 12_000_000, 2_000_000, 40_
 _FEW_STEPS, _MANY_STEPS = 30, 150
 #: Allocations of noise and steps over ``e^(1/sigma^2) - 1`` below these are sooner on a line.
 _QUIET, _HIDING = 2.5, 200
-#: Fewer sampled steps are always taken one by one; work for more at once: a minute or two.
-_FEWEST_CLOUDED, _BUNDLED_WORK = 40, 2_000_000_000
+#: Fewer sampled steps are always taken one by one.
+_FEWEST_CLOUDED: Final = 40
 #: Longest sum over responses beside a Gaussian, and profiles that answer whatever is asked.
 MAX_TERMS: Final = 20_000
 UNFAILING: Final = (OptimalComposition, NoLoss, GaussianMixedWithResponse)
@@ -298,15 +298,15 @@ def _bundled(c: Composition, direction: Direction) -> Profile | None:
     """Very many sampled Gaussians: the contour, with nodes for them."""
     if len(c.samples) < _FEWEST_CLOUDED or not c.clouds[0]:
         return None
-    from dpexact.accounting.pairs.bundle import Bundle
+    from dpexact.accounting.pairs.bundle import BUNDLE, Bundle
 
     def pairs() -> Sequence[tuple[Pair, int]]:
         clouds, left = c.clouds
         bundles = [(Bundle(cloud, removes=direction == "remove"), 1) for cloud in clouds]
         return [*bundles, *replace(c, samples=left).everything(direction)]
 
-    # nothing is sooner, and fewer digits are hardly less work
-    return FirstToReach(_line(c, direction, pairs).varied(_BUNDLED_WORK))
+    line = _line(c, direction, pairs)
+    return FirstToReach(line.varied(BUNDLE * line.max_work))
 
 
 def _allocated(c: Composition, pair: Allocation, direction: Direction) -> Profile:

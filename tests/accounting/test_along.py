@@ -26,9 +26,9 @@ from dpexact.accounting.engines.contour.along import (
 from dpexact.accounting.engines.contour.inversion import Contour
 from dpexact.accounting.engines.contour.planning import Plan
 from dpexact.accounting.engines.contour.product import Product
-from dpexact.accounting.engines.contour.profile import ContourProfile
+from dpexact.accounting.engines.contour.profile import MAX_WORK, ContourProfile
 from dpexact.accounting.engines.contour.run_curve import _Beginning, _Between, _Cut, _Way, run_curve
-from dpexact.accounting.pairs.bundle import Bundle
+from dpexact.accounting.pairs.bundle import BUNDLE, Bundle
 from dpexact.accounting.pairs.clouds import boxes
 from dpexact.accounting.pairs.clouds.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.mixture import GaussianMixtures, add, remove
@@ -41,6 +41,7 @@ from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.mechanisms import Mechanism
 from dpexact.mechanisms.base import compose
+from dpexact.mechanisms.table import Table
 from dpexact.reals import rational
 from dpexact.training.history import from_opacus_history, from_rows
 
@@ -249,6 +250,19 @@ def test_beginnings_of_a_wide_log_share_lines(monkeypatch: pytest.MonkeyPatch) -
     found = epsilon_along(from_rows(rows, ordered=True), [240, 300, 360], "1e-6", 6, "remove")
     assert len(lines) == 3
     found[0].meet(epsilon(from_rows(rows[:240]), "1e-6", 4, "remove"))
+
+
+@pytest.mark.parametrize(("rows", "times"), [(50, BUNDLE), (5, 1)])
+def test_a_bundle_is_worth_as_much_work_here_as_alone(rows: int, times: int) -> None:
+    """With less the line of a wide rare log gave two digits, and all were asked for once more."""
+    run = log_of(1, rows, 20)
+    steps = [(q, sigma, n) for sigma, q, n in run.rows] if isinstance(run, Table) else []
+    (way,) = run_curve(steps, [rows * 20], "add")
+    found = way(rows * 20)
+    assert isinstance(found, ContourProfile)
+    assert found.max_work == times * MAX_WORK
+    ((pair, _),) = found.product.factors
+    assert isinstance(pair, Bundle if times > 1 else Prefix)
 
 
 def test_what_is_proposed_once_serves_all_beginnings(monkeypatch: pytest.MonkeyPatch) -> None:

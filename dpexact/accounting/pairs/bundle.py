@@ -32,6 +32,8 @@ from dpexact.reals import Real
 
 #: Beginnings of a log that run no more often are products of their steps.
 FEWEST_RUNS: Final = 20
+#: How much more work than others a bundle is worth: a minute or two, as less digits take as long.
+BUNDLE: Final = 16
 _PARTS: Final = (0.2, 0.35, 0.5, 0.62, 0.75, 0.87, 1 + 2**-40)
 #: Of these parts boxes are chosen by.
 _LOOKED_AT: Final = (0, 3, 6)

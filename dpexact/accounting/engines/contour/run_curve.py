@@ -16,8 +16,8 @@ from dpexact import balls
 from dpexact.accounting.engines.contour.inversion import Contour, Orders
 from dpexact.accounting.engines.contour.planning import Plan
 from dpexact.accounting.engines.contour.product import Product
-from dpexact.accounting.engines.contour.profile import ContourProfile
-from dpexact.accounting.pairs.bundle import CELL, FEWEST_RUNS, Bundle
+from dpexact.accounting.engines.contour.profile import MAX_WORK, ContourProfile
+from dpexact.accounting.pairs.bundle import BUNDLE, CELL, FEWEST_RUNS, Bundle
 from dpexact.accounting.pairs.clouds.boxes import gathered
 from dpexact.accounting.pairs.clouds.cells import cells
 from dpexact.accounting.pairs.clouds.cubature import Cloud
@@ -156,7 +156,9 @@ class _Beginning(ContourProfile):
     """What has run after one of the counts."""
 
     def __init__(self, way: _Way, place: int) -> None:
-        super().__init__(way.pairs(place), InfiniteLoss())
+        pairs = way.pairs(place)
+        bundled = any(isinstance(pair, Bundle) for pair, _ in pairs)
+        super().__init__(pairs, InfiniteLoss(), MAX_WORK * (BUNDLE if bundled else 1))
         self._way, self._place = way, place
 
     def line(self, plan: Plan) -> Contour:
