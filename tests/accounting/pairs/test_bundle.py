@@ -643,3 +643,21 @@ def test_narrow_logs_are_boxes_of_however_many_beginnings() -> None:
         whole.moments(6.0, 0.8, 40, 20.0)
     [(parts, _)] = [found for key, found in whole._kept.items() if key[:2] == ("parts", "line")]
     assert not any(part.alone for part in parts)
+
+
+def test_sums_are_free_only_where_they_are_held_for_as_many_degrees() -> None:
+    """A box of 10^5 steps kept sums for a line, and took others for 6,000 nodes at one order."""
+    (cloud,), _ = gathered(steps_of(3, 300, (1.0, 1.4), (0.01, 0.02)))
+    box, asked = boxes.Box(cloud), [(log_bounds.Power(arb(3), 0.0), 12.0)]
+    (fit,) = boxes.fits_of(cloud, asked)
+    many, more = (math.ceil(fit.level / x) for x in (fit.x, fit.y))
+
+    def cost() -> float:
+        return boxes._cost(box, lambda _: asked, 1.0, math.inf)[0]
+
+    unknown = cost()
+    cloud.moments(Degrees((1, 1)), [0])
+    assert max(many, more) > 16  # so many are held at least
+    assert cost() == unknown
+    cloud.moments(Degrees((more,) * many), [0])
+    assert cost() == pytest.approx(unknown - 300 * boxes._SUMMING)

@@ -169,7 +169,7 @@ def _cost(box: Box, ask: Callable[[Box], Asked], other: float, most: float) -> t
         if nodes > most:
             break
     if nodes < _MOST_NODES and max(x, y) < MOST_DEGREES:
-        summing = 0.0 if box.cloud.is_summed else box.distinct * _SUMMING
+        summing = 0.0 if box.cloud.is_summed(x, y) else box.distinct * _SUMMING
         return nodes + other * (_WEIGHING + summing), int(y > x)
     return math.inf, int(second.single < first.single or second.half * _WIDER > first.half)
 

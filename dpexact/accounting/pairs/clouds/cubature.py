@@ -95,7 +95,8 @@ def leja(count: int) -> tuple[float, ...]:
     return tuple(found)
 
 
-def _serves(way: _Way, wanted: _Way) -> bool:
+def _serves(way: _Way, wanted: tuple[float, ...]) -> bool:
+    # proposes: which sums are looked up; whatever is held is right
     return all(a >= b for a, b in zip(way, wanted, strict=True))
 
 
@@ -154,10 +155,9 @@ class Cloud:
         """The node in the middle."""
         return self._node(0, 0.0), self._node(1, 0.0)
 
-    @property
-    def is_summed(self) -> bool:
-        """Proposes: whether some sums over its points are known."""
-        return bool(self._found_sums)
+    def is_summed(self, many: float, more: float) -> bool:
+        """Proposes: whether sums of so many degrees over its points are known."""
+        return any(_serves(way, (many, more, current())) for way in self._found_sums)
 
     def placed(self) -> Iterator[tuple[Place, int, int]]:
         """Each of its points, how often it is counted, and the first end that it is before."""
