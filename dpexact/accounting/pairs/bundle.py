@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from operator import attrgetter
 from typing import Any, Final
 
 from flint import acb, acb_mat, arb, arb_mat
@@ -20,7 +19,6 @@ from dpexact.accounting.pairs.clouds.boxed import Boxed, Piece
 from dpexact.accounting.pairs.clouds.boxes import HEAVY, STEP, Asked, Box
 from dpexact.accounting.pairs.clouds.cell_moments import CellMoments, CellSums
 from dpexact.accounting.pairs.clouds.cells import Place
-from dpexact.accounting.pairs.clouds.common_rule import Nodes
 from dpexact.accounting.pairs.clouds.cubature import Cloud, Degrees
 from dpexact.accounting.pairs.clouds.line_rule import Step, line_rows, logarithms, principal, still
 from dpexact.accounting.pairs.clouds.log_bounds import Modulus, Power
@@ -37,14 +35,11 @@ BUNDLE: Final = 16
 _PARTS: Final = (0.2, 0.35, 0.5, 0.62, 0.75, 0.87, 1 + 2**-40)
 #: Of these parts boxes are chosen by.
 _LOOKED_AT: Final = (0, 3, 6)
-_FRACTION: Final = attrgetter("fraction")
 #: What a step costs on a line, next to what it usually does, where a node costs as much; what the
 #: weights for an end cost next to a node of a box at one of a line; and how many of these all cost.
 _ON_LINE: Final = 0.12
 _END: Final = 6.0
 _ANY: Final = 100
-#: Accuracy of the moment that bounds those of a box.
-_GLANCE: Final = 8.0
 #: Accuracy of bounds of decay.
 _COARSE: Final = 5.0
 #: Bits of a moment beyond those that its accuracy takes.
@@ -127,15 +122,6 @@ class Bundle(Boxed, Pair):
             known |= zip(missing, ((x.upper() if u > 0 else x).log() for x in found), strict=True)
         return sum((n * known[q, s] for q, s, n in points), arb(0))
 
-    def _nodes(self, cloud: Cloud, degrees: Degrees, c: float | Real) -> Nodes:
-        """Those of a box, with a bound on all their moments: one, or 1 of powers up to 1 [7]."""
-        rates, noises = cloud.axes(degrees)
-        power, largest = self._power(c), arb(1)
-        if not 0 <= power <= 1:
-            corner = max(rates, key=_FRACTION), min(noises, key=_FRACTION)
-            largest = arb.max(largest, self._pair(corner).moment(c, _GLANCE).upper())
-        return Nodes(rates, noises, degrees.rows, power, largest)
-
     # --- moments ----------------------------------------------------------------------------------
 
     def moment(self, c: float | Real, accuracy: float) -> arb:
@@ -147,14 +133,15 @@ class Bundle(Boxed, Pair):
             return self._moment(c, accuracy)
 
     def _moment(self, c: float | Real, accuracy: float) -> arb:
-        asked, fine = [(Power(self._power(c), 0.0), accuracy)], self._fine(accuracy)
+        power, fine = self._power(c), self._fine(accuracy)
+        asked = [(Power(power, 0.0), accuracy)]
 
         def ask(place: Place) -> arb:
             return self._pair(place).moment(c, fine)
 
         def together(cloud: Cloud, degrees: Degrees) -> list[list[arb]]:
-            rows = self._nodes(cloud, degrees, c).moduli(0.0, 0.0, fine)
-            return [[value.log() for value in row] for row in rows]
+            found = moduli(cloud.nodes(degrees), power, 0.0, 0.0, fine, ask)
+            return [[value.log()] for value in found]
 
         key = "moment", c, accuracy
         parts, work = self._cut(lambda _: asked, lambda: [self._whole], *key, step=_AT_ORDER)
@@ -265,10 +252,10 @@ class Bundle(Boxed, Pair):
         half, slope = function.angle * function.angle / 2, function.slope
 
         def together(cloud: Cloud, degrees: Degrees) -> list[list[arb]]:
-            nodes = self._nodes(cloud, degrees, c)
-            firsts = nodes.map(lambda q, sigma: sigma * sigma * half + q * slope)
-            values = nodes.moduli(u, float(function.angle), self._fine(_COARSE))
-            return [[x.log() - first] for [x], first in zip(values, firsts, strict=True)]
+            pairs, fine = cloud.nodes(degrees), self._fine(_COARSE)
+            values = moduli(pairs, function.power, u, float(function.angle), fine, _refused)
+            firsts = (ball(sigma) ** 2 * half + ball(q) * slope for q, sigma in pairs)
+            return [[x.log() - first] for x, first in zip(values, firsts, strict=True)]
 
         found = self._sum(part, asked, together, "decayed", c, u)
         _, rates, squares, _ = part[1].lengths()
@@ -306,3 +293,7 @@ class Bundle(Boxed, Pair):
         nodes, bits = (max(cost) for cost in zip(*costs, strict=True))
         many = min(_NODES * (accuracy / _USUAL) ** 2, len(self.cloud.points))
         return math.ceil(many * nodes), bits + math.log2(HEAVY * self.cloud.total)
+
+
+def _refused(_: Place) -> arb:
+    raise TooExpensive("a rule of too many places")

@@ -605,20 +605,6 @@ def test_logarithms_at_nodes_are_of_moments_next_to_one(removes: bool) -> None:
             assert abs(value - other) < 1e-6
 
 
-@pytest.mark.parametrize("removes", [True, False])
-@pytest.mark.parametrize("c", [0.5, 6.0])
-def test_one_moment_bounds_those_of_all_nodes(removes: bool, c: float) -> None:
-    cloud = Cloud(steps_of(13, 300, (0.7, 1.3), (0.002, 0.02)))
-    degrees = Degrees((5, 4, 2, 1))
-    with precision(80):
-        found = Bundle(cloud, removes=removes)._nodes(cloud, degrees, c)
-        rates, noises = cloud.axes(degrees)
-        single = remove if removes else add
-        moments = [single(noises[k], rates[j]).moment(c, 30.0) for j, k in degrees]
-        assert all(moment <= found._moment for moment in moments)
-        assert any(moment > 1 + (found._moment - 1) / 10 for moment in moments)
-
-
 def test_many_degrees_of_one_variable_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Weights for thousands of them are triangular systems that end after hours."""
     cloud = Cloud(steps_of(11, 250, (1.5, 1.5), (1e-5, 3e-5)))

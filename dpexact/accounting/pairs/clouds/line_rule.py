@@ -331,7 +331,7 @@ def _error(
     if not strip < 1:
         raise TooExpensive("a rule that is no bound")
     ends = rule.first * spacing - moved, rule.last * spacing - moved
-    tail = beyond(v, (q, q), power, ends, spacing, shift) / (1 - q) ** power + rest
+    tail = beyond(v, q, power, ends, spacing, shift) / (1 - q) ** power + rest
     # the moment at the power is off its sum by as much of itself at most
     moment = (abs(first) + tail) / (1 - strip)
     return (strip * moment + tail).upper(), moment.upper()

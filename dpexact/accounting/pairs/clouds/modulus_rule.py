@@ -130,7 +130,7 @@ def _enclosed(q: arb, v: arb, rule: Rule, power: arb, first: arb, value: arb) ->
     if not strip < 1:
         raise TooExpensive("a rule that is no bound")
     ends = rule.first * spacing - moved, rule.last * spacing - moved
-    tail = beyond(v, (q, q), power, ends, spacing, arb(0))
+    tail = beyond(v, q, power, ends, spacing, arb(0))
     # the moment at the power is off its sum by as much of itself at most
     moment = (scale * first + tail) / (1 - strip)
     lift, far = growth(v, arb(0), shift), tail * growth(v, least, shift)

@@ -88,6 +88,17 @@ def test_they_are_integrals(power: float, height: float, angle: float) -> None:
             assert value.rad() < exact / 10**9
 
 
+def test_the_second_moment_is_euler() -> None:
+    """``E[(1 + q (e^w - 1))^2] = 1 + q^2 (e^{1/v} - 1)``."""
+    pairs = some(3, (0.6, 3.0), (1e-3, 0.5))
+    with precision(200):
+        for (q, sigma), found in zip(
+            pairs, moduli(pairs, arb(2), 0.0, 0.0, 90.0, never), strict=True
+        ):
+            assert found.contains(1 + ball(q) ** 2 * (1 / ball(sigma) ** 2).expm1())
+            assert found.rad() < 1e-37
+
+
 def test_of_large_rates_and_powers_below_0_they_keep_their_digits() -> None:
     """Powers are small where these densities are large, and what is left out next to them large."""
     pairs = [(rational(q), rational(sigma)) for q, sigma in (("0.2", 13), ("0.1", 12), ("0.4", 14))]
@@ -222,7 +233,7 @@ def test_what_is_left_out_is_next_to_the_moment(shift: float) -> None:
         q, v, power, nothing = arb(1) / 2, arb(1), arb(2), arb(0)
         rule = Rule(shift, 0.75, 0.75, 1.5, -1, 5)
         ends = -arb("1.5"), arb("7.5")
-        tail = modulus_rule.beyond(v, (q, q), power, ends, arb("1.5"), nothing)
+        tail = modulus_rule.beyond(v, q, power, ends, arb("1.5"), nothing)
         shares = [
             modulus_rule.strip_modulus(v, nothing, arb(at), arb("0.75"), arb("1.5"))
             for at in (0.0, shift)
