@@ -130,6 +130,8 @@ class Enclosure:
 
     def of_truth(self) -> Enclosure:
         """What is certain of what was asked about: beyond a bound of it most is open."""
+        if self.bound == "exact":
+            return self
         lower = self.at_least if self.bound == "upper" else self.lower
         return replace(self, lower=lower, upper=math.inf if self.bound == "lower" else self.upper)
 
