@@ -346,7 +346,9 @@ def test_each_precision_is_for_who_needs_it() -> None:
 
     def lossy(powers: list[int]) -> list[arb]:
         asked.append(powers)
-        return [arb(2) ** -power * (1 + arb(0, 1) * arb(2) ** (power - ctx.prec)) for power in powers]
+        return [
+            arb(2) ** -power * (1 + arb(0, 1) * arb(2) ** (power - ctx.prec)) for power in powers
+        ]
 
     known = Enclosure(Fraction(0), Fraction(1), "m")
     found = balls.certify_each(lossy, [0, 300, 20, 40], 10, known)

@@ -160,15 +160,14 @@ def test_points_share_power_series(monkeypatch: pytest.MonkeyPatch) -> None:
     points = [Fraction(k, 10) for k in range(1, 50)]
     found = delta("truncated_laplace(1, 3)^5", points, 15)
     assert len(made) < 25
-    assert all(a.overlaps(delta("truncated_laplace(1, 3)^5", x, 15)) for x, a in zip(points, found))
+    for x, answer in zip(points, found, strict=True):
+        assert answer.overlaps(delta("truncated_laplace(1, 3)^5", x, 15))
 
 
 def test_losses_that_meet_epsilon_are_worth_no_more_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of ``truncated_laplace(20, 2)`` some sums of losses are 3/10."""
     bits, once = [], TruncatedLaplaceSums.finite_ball
-    monkeypatch.setattr(
-        TruncatedLaplaceSums, "finite_ball", lambda *a: bits.append(0) or once(*a)
-    )
+    monkeypatch.setattr(TruncatedLaplaceSums, "finite_ball", lambda *a: bits.append(0) or once(*a))
     assert delta("truncated_laplace(20, 2)^30", "3/10", 15).digits >= 15
     assert len(bits) == 1
 

@@ -75,9 +75,10 @@ class TruncatedLaplaceSums(BallProfile):
         return m
 
     def _series(self, j: int, size: int, x: arb) -> arb:
+        # proposes: how many terms, alike where losses are about as large; the rest is bounded
         if (j, size) not in self._kept:
-            # proposes: how many terms, alike where losses are about as large; the rest is bounded
             self._kept[j, size] = self._expansion(j, self._terms(math.ldexp(1.0, size)))
+        # proposes: likewise
         sums, far = self._kept[j, size], x.abs_upper()  # x may be around 0
         m, most = sums.length(), (1 + balls.ball(self.pair.ends)) ** self.count
         ratio = far / (m + 2)
