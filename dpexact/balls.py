@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from typing import Final, TypeVar
@@ -146,27 +146,6 @@ def certify_each(
         bits *= 2
     for i in rest:
         found[i] = found[i].short(f"{bits // 2} bits of precision did not suffice")
-    return found
-
-
-def levels(
-    compute: Callable[[Point], arb],
-    points: Iterable[Point],
-    digits: int,
-    method: str,
-    lost_bits: int = 0,
-) -> list[Enclosure | None]:
-    """Probabilities at many points, by one precision; None where :func:`certify` takes more.
-
-    Proposes: who is asked again.
-    """
-    found: list[Enclosure | None] = []
-    with precision(bits_for(digits) + lost_bits):
-        for point in points:
-            answer = None
-            with suppress(ArithmeticError):  # floats, which propose, do not reach there
-                answer = to_enclosure(compute(point), method).within(Fraction(0), Fraction(1))
-            found.append(answer if answer and answer.digits >= digits else None)
     return found
 
 
