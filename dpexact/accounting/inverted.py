@@ -325,7 +325,8 @@ class BallProfile(InvertedProfile):
             between = Enclosure(ZERO, ONE, self.method)
             ask = digits, between, self.lost_bits, self.cap
             more = balls.certify_each(lambda x: self.delta_balls([*map(balls.ball, x)]), rest, *ask)
-            found |= zip(rest, more, strict=True)
+            # of whom nothing is known is asked alone, where there may be other ways
+            found |= {at: a for at, a in zip(rest, more, strict=True) if a != between}
         return [found[at] or self.delta(at, digits) for at in epsilons]
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:
