@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from fractions import Fraction
 from typing import Final, TypeVar
@@ -111,47 +111,41 @@ def certify(
     Raises:
         Contradiction: balls of two precisions, or a ball and the known bounds, share no point.
     """
-    best = Enclosure(
+    known = Enclosure(
         -math.inf if lowest is None else lowest, math.inf if highest is None else highest, method
     )
-    bits = bits_for(digits) + lost_bits
-    last = CAP_FACTOR * bits + CAP_EXTRA if cap is None else max(bits, cap)
-    # proposes: how long to try; a ball of any precision encloses
-    while bits <= last:
-        with precision(bits):
-            try:
-                ball = compute()
-            except (OverflowError, ZeroDivisionError):  # floats, which propose, do not reach there
-                ball = arb.nan()
-            found = to_enclosure(ball, method) if ball.is_finite() else best
-        best = best.meet(found).labelled(method)
-        # proposes: digits only say when to stop, whoever chose them
-        if best.digits >= digits:
-            return best
-        if best.lower >= -TINY and 0 < best.upper <= TINY:
-            return best.short(f"the value is below {TINY_TEXT} (or 0)")
-        bits *= 2
-    return best.short(f"{bits // 2} bits of precision did not suffice")
+    return certify_each(lambda _: [compute()], [None], digits, known, lost_bits, cap)[0]
 
 
-def levels(
-    compute: Callable[[Point], arb],
-    points: Iterable[Point],
+def certify_each(
+    compute: Callable[[list[Point]], Sequence[arb]],
+    points: Sequence[Point],
     digits: int,
-    method: str,
+    known: Enclosure,
     lost_bits: int = 0,
-) -> list[Enclosure | None]:
-    """Probabilities at many points, by one precision; None where :func:`certify` takes more.
-
-    Proposes: who is asked again.
-    """
-    found: list[Enclosure | None] = []
-    with precision(bits_for(digits) + lost_bits):
-        for point in points:
-            answer = None
-            with suppress(ArithmeticError):  # floats, which propose, do not reach there
-                answer = to_enclosure(compute(point), method).within(Fraction(0), Fraction(1))
-            found.append(answer if answer and answer.digits >= digits else None)
+    cap: int | None = None,
+) -> list[Enclosure]:
+    """The same at many points, all ``known`` to lie there: each precision is for who needs it."""
+    found = [known] * len(points)
+    bits, rest = bits_for(digits) + lost_bits, [*range(len(points))]
+    last = CAP_FACTOR * bits + CAP_EXTRA if cap is None else max(bits, cap)
+    # proposes: how long to try, and whom; a ball of any precision encloses
+    while rest and bits <= last:
+        with precision(bits), suppress(OverflowError, ZeroDivisionError):  # of floats that propose
+            values = compute([points[i] for i in rest])
+            for i, x in zip(rest, values, strict=True):
+                if x.is_finite():
+                    found[i] = found[i].meet(to_enclosure(x, known.method)).labelled(known.method)
+        # proposes: likewise
+        rest = [i for i in rest if found[i].digits < digits]
+        for i in rest:
+            if found[i].lower >= -TINY and 0 < found[i].upper <= TINY:
+                found[i] = found[i].short(f"the value is below {TINY_TEXT} (or 0)")
+        # proposes: likewise
+        rest = [i for i in rest if not found[i].reason]
+        bits *= 2
+    for i in rest:
+        found[i] = found[i].short(f"{bits // 2} bits of precision did not suffice")
     return found
 
 

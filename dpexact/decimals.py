@@ -59,7 +59,8 @@ def float_up(value: Bound) -> float:
         nearest = float(value)
     except OverflowError:
         return math.inf if value > 0 else -sys.float_info.max
-    return nearest if nearest >= value else math.nextafter(nearest, math.inf)
+    exact = Fraction(nearest) if math.isfinite(nearest) else nearest
+    return nearest if at_most(value, exact) else math.nextafter(nearest, math.inf)
 
 
 def divided(value: Fraction, significant: int, rounding: str) -> Decimal:

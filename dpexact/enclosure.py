@@ -131,7 +131,8 @@ class Enclosure:
     def of_truth(self) -> Enclosure:
         """What is certain of what was asked about: beyond a bound of it most is open."""
         lower = self.at_least if self.bound == "upper" else self.lower
-        return replace(self, lower=lower, upper=math.inf if self.bound == "lower" else self.upper)
+        upper = math.inf if self.bound == "lower" else self.upper
+        return self if self.bound == "exact" else replace(self, lower=lower, upper=upper)
 
     # --- answers of two questions, and two answers of one -----------------------------------------
 
@@ -162,8 +163,7 @@ class Enclosure:
         lower, upper = max(self.lower, other.lower), min(self.upper, other.upper)
         if lower > upper:
             raise Contradiction(self._named(), other._named())
-        narrower = other if other._width() < self._width() else self
-        return replace(narrower, lower=lower, upper=upper)
+        return replace(min(self, other, key=Enclosure._width), lower=lower, upper=upper)
 
     def within(self, lowest: Bound, highest: Bound) -> Enclosure:
         """The intersection with a range that is known to contain the true value.

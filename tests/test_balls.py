@@ -341,6 +341,22 @@ def test_certify_gives_up_at_the_cap_with_the_best_enclosure() -> None:
     assert used[-1] <= cap < 2 * used[-1]
 
 
+def test_each_precision_is_for_who_needs_it() -> None:
+    asked: list[list[int]] = []
+
+    def lossy(powers: list[int]) -> list[arb]:
+        asked.append(powers)
+        return [
+            arb(2) ** -power * (1 + arb(0, 1) * arb(2) ** (power - ctx.prec)) for power in powers
+        ]
+
+    known = Enclosure(Fraction(0), Fraction(1), "m")
+    found = balls.certify_each(lossy, [0, 300, 20, 40], 10, known)
+    assert asked == [[0, 300, 20, 40], [300, 40], [300], [300]]
+    assert all(answer.digits >= 10 and answer.method == "m" for answer in found)
+    assert [Fraction(1, 1 << power) in a for power, a in zip((0, 300), found, strict=False)]
+
+
 def test_a_lower_cap_still_allows_the_first_attempt() -> None:
     used: list[int] = []
 

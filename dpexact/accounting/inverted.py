@@ -319,14 +319,14 @@ class BallProfile(InvertedProfile):
         return self.only_infinite(epsilon, digits)
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
-        """By one precision for all; who lacks digits there is asked alone."""
         found = {at: self.known(at, digits) for at in epsilons}
         rest = [at for at, answer in found.items() if answer is None]
         if len(rest) > 1:
-            with balls.precision(balls.bits_for(digits) + self.lost_bits):
-                values = self.delta_balls([*map(balls.ball, rest)])
-            ask = values, digits, self.method, self.lost_bits
-            found |= zip(rest, balls.levels(lambda x: x, *ask), strict=True)
+            between = Enclosure(ZERO, ONE, self.method)
+            ask = digits, between, self.lost_bits, self.cap
+            more = balls.certify_each(lambda x: self.delta_balls([*map(balls.ball, x)]), rest, *ask)
+            # of whom nothing is known is asked alone, where there may be other ways
+            found |= {at: a for at, a in zip(rest, more, strict=True) if a != between}
         return [found[at] or self.delta(at, digits) for at in epsilons]
 
     def delta(self, epsilon: Real, digits: int) -> Enclosure:

@@ -26,7 +26,7 @@ Values = Callable[[Sequence[arb], int, Real], list[arb]]
 
 #: Fewer targets than this are answered one by one.
 _FEW: Final = 24
-#: Digits more of the ends, which may be next to the largest loss.
+#: Digits more of the ends where there is a largest loss, which they may be next to.
 _ENDS: Final = 12
 #: Digits of the values between which others lie, and of others, beyond those that decide.
 _SPARE: Final = 6
@@ -46,7 +46,9 @@ def shared_epsilons(
     found: dict[Real, Enclosure] = {}
     if len(logs) >= max(_FEW, profile.fewest_shared):
         order = sorted(logs, key=logs.__getitem__)
-        found = {at: profile.epsilon(at, digits + _ENDS) for at in (order[0], order[-1])}
+        top = profile.largest_loss(2 * digits + _ENDS).upper
+        finer = digits + (_ENDS if top < math.inf else 0)
+        found = {at: profile.epsilon(at, finer) for at in (order[0], order[-1])}
         least = found[order[-1]]
         # proposes: whether one value at 0 may answer others too
         if least.upper == 0:
@@ -55,7 +57,7 @@ def shared_epsilons(
         order = [at for at in order if at not in found or found[at].upper > 0]
         if len(order) > 1 and found[order[0]].upper < math.inf and found[order[0]].lower > 0:
             ends = found | {order[-1]: least}
-            found |= _between(profile, values, order, ends, digits)
+            found |= _between(profile, values, order, ends, digits, top)
     return [found[at] if at in found else profile.epsilon(at, digits) for at in deltas]
 
 
@@ -76,13 +78,13 @@ def _between(
     order: Sequence[Real],
     ends: dict[Real, Enclosure],
     digits: int,
+    top: Bound,
 ) -> dict[Real, Enclosure]:
     """Epsilon at those targets, sorted, for which values between the ends decide.
 
     Proposes: likewise.
     """
     first, high = Fraction(ends[order[-1]].lower), ends[order[0]]
-    top = profile.largest_loss(2 * digits + _ENDS).upper
     last = Fraction(high.upper if high.upper < top else high.lower)
     with balls.precision(balls.bits_for(digits + _SPARE) + _GUARD_BITS):
         places = _places(first, last, top, pieces(len(order), digits))

@@ -367,7 +367,6 @@ def _float_bounds(
     m, way = mechanism_in(mechanism), direction_in(direction)
     pairs = np.empty((points.size, 2))
     asked = [real_in(point, name, *conditions) for point in points.ravel().tolist()]
-    known = Enclosure(Fraction(0), highest)
     for row, found in zip(pairs, ask(m, asked, FLOAT_DIGITS, way)[0], strict=True):
-        row[:] = found.of_truth().meet(known).to_float_bounds()
+        row[:] = found.of_truth().within(Fraction(0), highest).to_float_bounds()
     return pairs[:, 0].reshape(points.shape), pairs[:, 1].reshape(points.shape)

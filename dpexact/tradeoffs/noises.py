@@ -54,8 +54,10 @@ class GaussianTradeoff(SymmetricCurve):
     def _enclose_many(self, alphas: Sequence[Number], digits: int) -> list[Enclosure]:
         if self.mu.fraction == 0:
             return super()._enclose_many(alphas, digits)
-        known = balls.levels(self._ball, alphas, digits, self.method)
-        return [a or self._enclose(x, digits) for a, x in zip(known, alphas, strict=True)]
+        between = Enclosure(Fraction(0), Fraction(1), self.method)
+        ask = [x for x in alphas if x not in (0, 1)], digits, between
+        found = iter(balls.certify_each(lambda x: [*map(self._ball, x)], *ask))
+        return [self._enclose(x, digits) if x in (0, 1) else next(found) for x in alphas]
 
     def _ball(self, alpha: Number) -> arb:
         return normal_cdf(quantile(ball(alpha)) - balls.ball(self.mu))

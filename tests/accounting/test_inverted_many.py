@@ -58,19 +58,29 @@ class Exponential:
     fewest_shared = 8
     asked = 0
 
-    def __init__(self, width=0, wrong=1.0):
-        self.width, self.wrong = width, wrong
+    def __init__(self, width=0, wrong=1.0, largest=math.inf):
+        self.width, self.wrong, self.largest = width, wrong, largest
+        self.ends = []
 
     def values(self, places, digits, least):
         type(self).asked += len(places)
         return [(-x).exp() * (1 + arb(0, self.width)) for x in places]
 
     def largest_loss(self, digits):
-        return Enclosure.exact(math.inf)
+        return Enclosure.exact(self.largest)
 
     def epsilon(self, target, digits):
+        self.ends.append(digits)
         at = F(-math.log(target.fraction)) * F(self.wrong)
         return Enclosure(at, at * (1 + F(1, 10 ** (digits + 1))))
+
+
+@pytest.mark.parametrize(("largest", "finer"), [(math.inf, False), (F(50), True)])
+def test_ends_have_more_digits_next_to_a_largest_loss(largest, finer):
+    profile = Exponential(largest=largest)
+    shared_epsilons(profile, profile.values, [rational(F(k, 99)) for k in range(1, 60)], 9)
+    assert len(profile.ends) == 2
+    assert all((digits > 9) == finer for digits in profile.ends)
 
 
 TARGETS = [rational(F(k, 500)) for k in range(1, 400)]

@@ -20,6 +20,7 @@ from flint import arb
 
 from dpexact import balls, reals
 from dpexact.accounting.inverted import ONE, ZERO, BallProfile, invert
+from dpexact.accounting.pairs.pair import reached
 from dpexact.accounting.profile import InfiniteLoss, Profile
 from dpexact.arguments import Direction
 from dpexact.enclosure import Enclosure
@@ -87,14 +88,15 @@ class _SampledOnce(Profile):
         return self.deltas([epsilon], digits)[0]
 
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
-        found: list[Enclosure | None] = [None] * len(epsilons)
+        between = Enclosure(ZERO, ONE, self.method)
+        found = [between] * len(epsilons)
         # proposes: whether one ball is all that is needed; where losses end answers may be exact
         if isinstance(self.base, BallProfile) and self.base.largest is None:
             value = divergence_on_sample(self.base.delta_ball, self.q, self._way)
-            points = map(balls.ball, epsilons)
-            found = balls.levels(value, points, digits, self.method, self.base.lost_bits)
+            ask = epsilons, digits, between, self.base.lost_bits, 0
+            found = balls.certify_each(lambda x: [reached(value, balls.ball(e)) for e in x], *ask)
         each = zip(found, epsilons, strict=True)
-        return [answer or self._exactly(at, digits) for answer, at in each]
+        return [a if a.digits >= digits else self._exactly(at, digits) for a, at in each]
 
     def _exactly(self, epsilon: Real, digits: int) -> Enclosure:
         """From the profile of the base at an exact point."""

@@ -216,3 +216,8 @@ def test_of_hardly_any_noise_floats_do_not_fill_the_memory():
     # one of ten steps, of which each tells itself: the loss of the step, less log 10
     assert abs(float(found.lower - one.lower) + math.log(10)) < 1e-3
     assert found.digits >= 12
+
+
+def test_many_points_out_of_reach_are_known_from_both_sides():
+    found = AllocationPut(real("1/100"), 10**6, add=False).deltas([real("1"), real("2")], 6)
+    assert all(answer.lower > 0 for answer in found)

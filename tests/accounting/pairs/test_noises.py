@@ -152,6 +152,26 @@ def test_a_short_series_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     assert short.lower <= whole.lower <= whole.upper <= short.upper
 
 
+def test_points_share_power_series(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, make = [], TruncatedLaplaceSums._expansion
+    monkeypatch.setattr(
+        TruncatedLaplaceSums, "_expansion", lambda *a: made.append(a[1:]) or make(*a)
+    )
+    points = [Fraction(k, 10) for k in range(1, 50)]
+    found = delta("truncated_laplace(1, 3)^5", points, 15)
+    assert len(made) < 25
+    for x, answer in zip(points, found, strict=True):
+        assert answer.overlaps(delta("truncated_laplace(1, 3)^5", x, 15))
+
+
+def test_losses_that_meet_epsilon_are_worth_no_more_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of ``truncated_laplace(20, 2)`` some sums of losses are 3/10."""
+    bits, once = [], TruncatedLaplaceSums.finite_ball
+    monkeypatch.setattr(TruncatedLaplaceSums, "finite_ball", lambda *a: bits.append(0) or once(*a))
+    assert delta("truncated_laplace(20, 2)^30", "3/10", 15).digits >= 15
+    assert len(bits) == 1
+
+
 def test_wide_support_is_laplace_noise_and_narrow_support_reveals_everything() -> None:
     wide = delta(truncated_laplace(1, 200), "1/2", 20)
     assert wide.overlaps(delta(laplace(1), "1/2", 30)) or abs(

@@ -135,6 +135,16 @@ def test_every_outcome_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(one.overlaps(other) for one, other in zip(alone[1:], found[1:], strict=False))
 
 
+def test_small_values_share_what_more_bits_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone, once = [], Shuffled.divergence
+    monkeypatch.setattr(Shuffled, "divergence", lambda *a: alone.append(0) or once(*a))
+    points = [Fraction(2500 + k, 10000) for k in range(30)]
+    found = dpexact.delta("shuffle(pure_dp(1), 5000)", points, 15)
+    assert alone == []
+    assert max(answer.upper for answer in found) < Fraction(1, 10**15)
+    assert min(answer.digits for answer in found) >= 15
+
+
 def test_a_count_of_clones_left_out_is_accounted_for() -> None:
     """So many users that the window leaves some out on both sides: wide enough at any precision."""
     pair = Shuffled(real(1), 3000)

@@ -161,20 +161,32 @@ class AtomsProfile(Profile):
     def deltas(self, epsilons: Sequence[Real], digits: int) -> list[Enclosure]:
         """Neighbours share a line, or the last one; of fewer digits where one of all is refused."""
         found, enough = dict(zip(epsilons, self._known(epsilons), strict=True)), digits
-        for less in (0, _LESS):
+        lost = _BLURRED, _BLURRED + _LESS / 3, _BLURRED
+        for goal, gone in zip((digits, digits - _LESS, _MOST), lost, strict=True):
             left = [at for at in epsilons if found[at].digits < digits]
             # proposes: whether to share a line, and how sharp it is
-            if len(left) < 2:
+            if len(left) < 2 or goal > digits:
                 break
-            lines = _Lines(self, _BLURRED + less / 3)
-            shared = shared_deltas(lines, left, digits - less)
-            if shared:
-                found, enough = found | shared, digits - less
+            if shared := shared_deltas(_Lines(self, gone), left, goal):
+                found, enough = found | shared, goal
                 break
-        # proposes: the order, as the last line mostly tells the next point too
-        for at in sorted(found, key=approximate):
-            if found[at].digits < enough:
-                found[at] = self.delta(at, digits)
+
+        def lacking(points: Sequence[Real]) -> list[Real]:
+            return [at for at in points if found[at].digits < min(enough, self._reached)]
+
+        # proposes: the order, as the last line mostly tells the next points too, ever more of them
+        left = lacking(sorted(found, key=approximate))
+        while left:
+            at, *left = left
+            found[at], ahead = found[at].meet(self.delta(at, digits)), 1
+            while asked := left[:ahead]:
+                told_of = zip(asked, self._known(asked), strict=True)
+                found |= {at: found[at].meet(answer) for at, answer in told_of}
+                behind = lacking(asked)
+                left, ahead = behind + left[ahead:], 2 * ahead
+                # proposes: when to have another line
+                if behind:
+                    break
         answers = (found[at] for at in epsilons)
         return [x if x.digits >= digits else x.short("blurs differ") for x in answers]
 
@@ -304,7 +316,7 @@ class AtomsProfile(Profile):
             else:
                 most, goal, less = goal - _LESS / 4, goal - less, less * _FASTER
             # proposes: when to stop; a larger blur than one that left some digits tells no more
-            if goal < 1 or (tried > 0 and found.digits == 0) or before < goal < before + _LESS / 4:
+            if goal < 1 or (best.digits > found.digits == 0) or before < goal < before + _LESS / 4:
                 break
         if best.digits >= digits:
             return best

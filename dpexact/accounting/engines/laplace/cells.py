@@ -165,14 +165,16 @@ class LaplaceCells(BallProfile):
         for tilt, lost in together.items():
             self._tilt, self.lost_bits = tilt, max(lost.values())
             if len(lost) > 1 and self._is_short(digits, max(map(near.__getitem__, lost))):
-                with balls.precision(balls.bits_for(digits) + self.lost_bits):
-                    parts, gone = self._finite_balls([*map(balls.ball, lost)]), self.infinite.ball()
-                    whole = [gone + (1 - gone) * part for part in parts]
-                answers = balls.levels(lambda x: x, whole, digits, self.method, self.lost_bits)
-                found |= zip(lost, answers, strict=True)
+                ask = [*lost], digits, Enclosure(ZERO, ONE, self.method), self.lost_bits, 0
+                more = zip(lost, balls.certify_each(self._whole, *ask), strict=True)
+                found |= {at: answer for at, answer in more if answer.digits >= digits}
         for at in reversed(rest):
             found[at] = found[at] or self.delta(at, digits)
         return [answer for at in epsilons if (answer := found[at])]
+
+    def _whole(self, epsilons: Sequence[Real]) -> list[arb]:
+        parts, gone = self._finite_balls([*map(balls.ball, epsilons)]), self.infinite.ball()
+        return [gone + (1 - gone) * part for part in parts]
 
     def _log_delta(self, epsilon: float) -> float:
         """Proposes: about the logarithm of delta, left of 0 anything."""

@@ -43,6 +43,8 @@ class TruncatedLaplaceSums(BallProfile):
         self.largest: Real | None = count * pair.width
         width, ends = balls.approximate(pair.width), balls.approximate(pair.ends)
         self.lost_bits = math.ceil(count * (math.log2(1 + ends) + 1 + 1.5 * width)) + 32
+        #: Power series of so many bits.
+        self._bits, self._kept = 0, dict[tuple[int, int], arb_poly]()
 
     @staticmethod
     def takes(pair: TruncatedLaplace, count: int) -> bool:
@@ -51,15 +53,16 @@ class TruncatedLaplaceSums(BallProfile):
 
     def finite_ball(self, epsilon: arb) -> arb:
         k, width, ends = self.count, balls.ball(self.pair.width), balls.ball(self.pair.ends)
+        if self._bits != balls.current():
+            self._bits, self._kept = balls.current(), {}
         top = (k * width - epsilon) / 2
         if not top.is_finite():
             return arb.nan()
-        terms = self._terms(float(top.mid()))
-        total = arb(0)
+        total, size = arb(0), math.frexp(float(top.mid()))[1]
         for j in range(k + 1):
             x = (width * (2 * j - k) - epsilon) / 2
             if not x <= 0:
-                total += fmpz.bin_uiui(k, j) * self._series(j, ends, x, terms)
+                total += fmpz.bin_uiui(k, j) * self._series(j, size, x)
         half = width / 2
         norm = 2 * (ends * half.cosh() + half.sinh())
         return 2 * (epsilon / 2).exp() * total / norm**k
@@ -71,18 +74,29 @@ class TruncatedLaplaceSums(BallProfile):
             m += 8 + m // 8
         return m
 
-    def _series(self, j: int, ends: arb, x: arb, terms: int) -> arb:
-        # proposes: how many terms; the rest is bounded
-        raised = arb_poly([ends, 1]) ** j * arb_poly([ends, -1]) ** (self.count - j)
-        total, power = arb(0), arb(1)
-        sums = [arb(0), arb(0)]
+    def _series(self, j: int, size: int, x: arb) -> arb:
+        # proposes: how many terms, alike where losses are about as large; the rest is bounded
+        if (j, size) not in self._kept:
+            self._kept[j, size] = self._expansion(j, self._terms(math.ldexp(1.0, size)))
+        # proposes: likewise
+        sums, far = self._kept[j, size], x.abs_upper()  # x may be around 0
+        m, most = sums.length(), (1 + balls.ball(self.pair.ends)) ** self.count
+        ratio = far / (m + 2)
+        rest = most * far ** (m + 1) / fmpz.fac_ui(m + 1) / (1 - ratio)
+        # proposes: nothing; a ball decides whether the others fall
+        return x * sums(x) + rest * balls.AROUND if ratio < 1 else arb.nan()
+
+    def _expansion(self, j: int, terms: int) -> arb_poly:
+        """The first ``c_r / (r + 1)!``, which are the same wherever one asks."""
+        ends = balls.ball(self.pair.ends)
+        raised = (arb_poly([ends, 1]) ** j * arb_poly([ends, -1]) ** (self.count - j)).coeffs()
+        for r in range(2, len(raised)):
+            raised[r] += raised[r - 2]
+        found, factorial = [], arb(1)
         # proposes: likewise
         for r in range(terms):
-            sums[r % 2] += raised[r]
-            power *= x / (r + 1)
-            total += sums[r % 2] * power
-        # proposes: likewise
-        ratio = x / (terms + 2)
-        rest = (1 + ends) ** self.count * power * x / (terms + 1) / (1 - ratio)
-        # proposes: likewise; a ball decides whether the others fall
-        return total + rest * arb(-1).union(arb(1)) if ratio < 1 else arb.nan()
+            factorial *= r + 1
+            # of degree count, so that only what is summed goes on
+            last = r if r <= self.count else self.count - (r - self.count) % 2
+            found.append(raised[last] / factorial)
+        return arb_poly(found)

@@ -582,6 +582,26 @@ def test_points_that_share_no_line_are_asked_in_order(monkeypatch):
     assert found[1].lower > found[3].upper > found[0].upper > found[2].upper
 
 
+def test_a_line_that_one_point_had_tells_those_after_it(monkeypatch):
+    """Where no line is shared beforehand."""
+    asked, ask = [], AtomsProfile.delta
+    monkeypatch.setattr(AtomsProfile, "delta", lambda *a: asked.append(a[1]) or ask(*a))
+    monkeypatch.setattr("dpexact.accounting.engines.contour.atoms.shared_deltas", lambda *_: {})
+    points = [real(f"{100 + k}/200") for k in range(20)]
+    text = "poisson(discrete_gaussian(2), 1/10)^20"
+    found = atoms(text).deltas(points, 5)
+    assert len(asked) <= 4
+    for point, answer in list(zip(points, found, strict=True))[::9]:
+        assert answer.digits >= 5
+        assert answer.overlaps(ask(atoms(text), point, 5))
+
+
+@pytest.mark.slow
+def test_who_asks_for_more_digits_than_there_are_gets_no_fewer():
+    text, point = "poisson(discrete_gaussian(1.64), 0.064)^4", real("3/2")
+    assert atoms(text).delta(point, 14).digits >= 9
+
+
 @pytest.mark.parametrize("way", ["remove", "add"])
 def test_many_targets_share_lines(way, monkeypatch):
     lines, once = [], BlurredProfile.line
