@@ -172,19 +172,18 @@ class Composition:
         return [n for _, n in self.laplace] == [1] and replace(self, laplace=[]).is_empty
 
     @property
-    def laplace_law(self) -> TruncatedLaplace | None:
-        """Laplace noise, truncated or not, that runs once beside infinite loss alone, if any."""
-        whole = [(TruncatedLaplace(rate, ONE), count) for rate, count in self.laplace]
-        match [*whole, *self.apart]:
-            case [(TruncatedLaplace() as law, 1)]:
-                return law if replace(self, laplace=[], apart=[], masses=[]).is_empty else None
-        return None
+    def is_on_laplace(self) -> bool:
+        """Whether some sample is of Laplace noise, with finite laws perhaps."""
+        rows = isinstance(self.samples, Rows)
+        return not rows and any(x.inner.has_laplace for x, _ in self.samples)
 
     @property
-    def is_on_laplace(self) -> bool:
-        """Whether some sample is of Laplace noise alone, but for what reveals everything."""
-        rows = isinstance(self.samples, Rows)
-        return not rows and any(x.inner.laplace_law is not None for x, _ in self.samples)
+    def has_laplace(self) -> bool:
+        """Whether there is Laplace noise, truncated or not, and all else that runs is finite."""
+        others = [pair for pair, _ in self.apart if not isinstance(pair, TruncatedLaplace)]
+        endless = self.noises or self.samples or self.discrete_gaussians or self.rho.fraction != 0
+        found = self.laplace or len(others) < len(self.apart)
+        return bool(found and not endless) and all(pair.outcomes() for pair in others)
 
     def everything(self, direction: Direction) -> list[tuple[Pair, int]]:
         """All pairs, samples too, where each has moments."""
@@ -216,10 +215,11 @@ class Composition:
             step, shown = smooth(rest, self.noise, direction)
             seen = Composition(masses=self.masses, apart=shown)
             return step(q) if seen.is_empty else Coin.on_sample(seen.outcomes(), q, direction, step)
-        if (law := self.laplace_law) is not None:
+        if self.has_laplace:
             from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 
-            return SampledLaplace(law.width, q, direction == "remove", law.ends, self.beside.mass)
+            lost = [x.infinite(add=False).mass for x in (self, self.facing("add"))]
+            return SampledLaplace(tuple(self.pairs()), q, direction == "remove", *lost)
         if self.discrete_gaussians and replace(self, others=[], responses={}).is_empty:
             from dpexact.accounting.pairs.sampled_noises import SampledNoises
 

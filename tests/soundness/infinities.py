@@ -123,7 +123,7 @@ def levels_beside_what_nearly_reveals(trial: Trial, rng: random.Random) -> None:
             raise Failed(f"{found} is below a line, {float(line)}")
 
 
-#: Steps that may reveal everything, under either law, and noises beside a Gaussian.
+#: Steps that may reveal everything, under either law, and noises beside another.
 _PERHAPS = ("approx_dp(1/10, 1/3)", "approx_dp(1, 1/20)", "truncated_laplace(1, 1, 1)")
 _BESIDE = (
     "",
@@ -135,11 +135,12 @@ _BESIDE = (
 
 
 @family(0.7)
-def samples_of_a_gaussian_beside_what_may_reveal(trial: Trial, rng: random.Random) -> None:
+def samples_of_noise_beside_what_may_reveal(trial: Trial, rng: random.Random) -> None:
     """What may reveal everything several times, and other noise, by other routes too."""
     shown, more = f"{rng.choice(_PERHAPS)}^{rng.choice((1, 2, 3))}", rng.choice(_BESIDE)
     rate = rng.choice(("1/2", "1/10", "9/10"))
-    text = f"poisson(gaussian(1) * {shown}{more}, {rate})^{rng.choice((1, 2, 3))}"
+    noise = rng.choice(("gaussian(1)", "laplace(1)", "laplace(2)^3"))
+    text = f"poisson({noise} * {shown}{more}, {rate})^{rng.choice((1, 2, 3))}"
     name, at = rng.choice((("delta", "3"), ("delta", "1/2"), ("epsilon", "9/10")))
     way = rng.choice(("remove", "add", "both"))
     one, other = (

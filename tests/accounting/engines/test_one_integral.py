@@ -27,6 +27,7 @@ from dpexact.accounting.engines.one_integral import (
 )
 from dpexact.accounting.engines.rare.profile import RareProfile
 from dpexact.accounting.engines.sampled_once import divergence_on_sample
+from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
@@ -79,7 +80,7 @@ def test_two_equal_steps_have_engines_of_their_own(rate, q, at, way, kind):
     if kind is GaussianNoise:
         other = GaussianTwice(1 / real(rate), real(q), way == "add")
     else:
-        pair = SampledLaplace(real(rate), real(q), way == "remove")
+        pair = SampledLaplace(((Laplace(real(rate)), 1),), real(q), way == "remove")
         other = LaplaceCells(pair, 2, InfiniteLoss())
     truth = other.delta(real(at), 12)
     with balls.precision(100):

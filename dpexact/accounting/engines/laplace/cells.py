@@ -115,7 +115,7 @@ class LaplaceCells(BallProfile):
 
     def _tilted(self, epsilon: float, log_delta: float) -> None:
         """Proposes: a tilt, and bits for what delta is below its bound, and how flat it is."""
-        rate, q = self.pair.sizes
+        rate, q = map(balls.approximate, (self.pair.rate, self.pair.q))
         low, high = (math.log1p(q * math.expm1(x)) for x in (-rate - 1, rate + 1))
         order = self._product.saddle(epsilon, 1)[0] if epsilon >= 0 else 0.0
         # proposes: likewise, for how much of delta's digits epsilon has
@@ -320,7 +320,7 @@ def _in_steps(bits: int) -> int:
 @lru_cache(maxsize=64)
 def planned(pair: SampledLaplace, theta: float, bits: int) -> Plan:
     """Proposes: ellipses, nodes and points whose errors are about a precision of so many bits."""
-    (rate, q), power = pair.sizes, theta + pair.removes
+    rate, q, power = *map(balls.approximate, (pair.rate, pair.q)), theta + pair.removes
     odds, needed = q / (1 - q), (bits - _SPARE) * math.log(2)
     fall = math.asinh(_STRIP / rate)
     kept = max(2, math.ceil(needed / fall))

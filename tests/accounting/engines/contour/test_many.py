@@ -26,6 +26,7 @@ from dpexact.accounting.engines.contour.planning import Query
 from dpexact.accounting.engines.contour.profile import ContourProfile
 from dpexact.accounting.pairs.allocation import Allocation
 from dpexact.accounting.pairs.gaussian import Gaussian
+from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.pairs.mixture import add, remove
 from dpexact.accounting.pairs.pair import TooExpensive
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
@@ -205,7 +206,7 @@ def test_what_is_too_much_for_one_line_is_halved(monkeypatch):
 
 def test_targets_share_lines_where_a_line_of_all_is_too_much(monkeypatch):
     """Moments that fall slowly: of a few digits less, and of half the targets, much less work."""
-    step = SampledLaplace(real(1), real("1/100"), removes=True)
+    step = SampledLaplace(((Laplace(real(1)), 1),), real("1/100"), removes=True)
     lines = contours.engine(((step, 100),)).varied(500_000, patient=False)
     targets = [real(f"1e-{k}") for k in range(2, 13) for _ in "12"]
     few = [lines.epsilon(at, 15) for at in targets[::11]]

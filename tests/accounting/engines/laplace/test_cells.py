@@ -15,6 +15,7 @@ from dpexact import PrecisionNotReached, balls
 from dpexact.accounting.engines.laplace import cells as laplace_cells
 from dpexact.accounting.engines.laplace.cells import LaplaceCells, Pieces, planned
 from dpexact.accounting.engines.laplace.steps import Column, Plan, Steps
+from dpexact.accounting.pairs.laplace import Laplace
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace
 from dpexact.accounting.profile import InfiniteLoss
 from dpexact.conversion import real
@@ -24,7 +25,7 @@ BITS = 120
 
 
 def pair(rate, q, way="remove"):
-    return SampledLaplace(real(rate), real(q), way == "remove")
+    return SampledLaplace(((Laplace(real(rate)), 1),), real(q), way == "remove")
 
 
 def cells(rate, q, count, way="remove", infinite=InfiniteLoss()):  # noqa: B008

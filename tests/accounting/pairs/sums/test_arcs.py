@@ -19,9 +19,9 @@ from dpexact.accounting.pairs.sums.far_nodes import Factor
 from dpexact.conversion import real
 
 PAIRS = [
-    SampledLaplace(real(1), real("1/3"), True),
-    SampledLaplace(real(3), real("1/100"), True),
-    SampledLaplace(real(2), real("1/2"), False),
+    SampledLaplace(((Laplace(real(1)), 1),), real("1/3"), True),
+    SampledLaplace(((Laplace(real(3)), 1),), real("1/100"), True),
+    SampledLaplace(((Laplace(real(2)), 1),), real("1/2"), False),
     Laplace(real(1)),
     Laplace(real("1/10")),
     TruncatedLaplace(real(1), real(3)),
@@ -45,7 +45,7 @@ def test_a_sum_of_too_many_terms_is_refused():
     """A density that grows fast off the axis asks for any number of them."""
     pair = PAIRS[0]
     with balls.precision(96):
-        arc = pair._arc(pair._power(arb(3)), 20.0)
+        arc = pair._arcs(pair._power(arb(3)), 20.0)[0]
         assert arc.total().rad() < 1e-6
         with pytest.raises(TooExpensive, match="too many terms"):
             arc.total(1e-6)
@@ -58,7 +58,7 @@ def test_one_sum_serves_all_heights(pair, c, accuracy):
     with balls.precision(192):
         if isinstance(pair, SampledLaplace):  # on the arc, not by the other rule
             power = pair._power(arb(c))
-            terms, error = pair._arc(power, accuracy).turns()
+            terms, error = pair._arcs(power, accuracy)[0].turns()
             terms += [(acb(mass), acb(end)) for mass, end in pair._atoms(power)]
             if not pair.removes:
                 terms = [(weight.conjugate(), -z.conjugate()) for weight, z in terms]
@@ -80,15 +80,15 @@ def test_one_sum_serves_all_heights(pair, c, accuracy):
     st.floats(1.0, 40.0),
 )
 def test_real_moments_of_any_order(rate, q, removes, c, accuracy):
-    pair = SampledLaplace(real(str(rate)), real(str(q)), removes)
+    pair = SampledLaplace(((Laplace(real(str(rate))), 1),), real(str(q)), removes)
     with balls.precision(192):
         power = pair._power(arb(c))
-        found = pair._arc(power, accuracy).total() + sum(m for m, _ in pair._atoms(power))
+        found = pair._arcs(power, accuracy)[0].total() + sum(m for m, _ in pair._atoms(power))
         assert found.overlaps(ByRule.moment(pair, c, accuracy))
 
 
 def test_one_sum_of_a_record_that_is_added():
-    pair = SampledLaplace(real(2), real("1/2"), False)
+    pair = SampledLaplace(((Laplace(real(2)), 1),), real("1/2"), False)
     with balls.precision(192):
         terms, error = pair.exponentials(3.0, 1e6, 30.0)
         assert len(terms) > 100
