@@ -89,8 +89,12 @@ def cheapest(
 
 
 def _widest(ask: Question, log_tolerance: float, in_floats: bool) -> list[Plan]:
-    """A plan with the widest windows that there is room for, if any; floats have no powers."""
+    """A plan with the widest windows that there is room for, if any; floats have no powers.
+
+    None so far in a tail that powers are dear.
+    """
     plain = all(row.group == 1 and not row.replaced for row in ask.rows)
+    plain &= log_tolerance > 2 * DEEP
     if not plain or max(row.sigma for row in ask.rows) > _LOUD or ask.gap < _ROOM:
         return []
     root = 2.0 ** math.floor(math.log2(min(row.sigma for row in ask.rows)))

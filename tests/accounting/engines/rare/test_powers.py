@@ -210,6 +210,13 @@ def test_many_large_losses_take_few_nodes():
     assert plan.work < 8_000_000
 
 
+def test_deep_in_a_tail_plans_have_no_powers():
+    """Those of 10^-63 took 3 s instead of 0.3."""
+    ask = Question((FloatRow(0.1, 2.38e-5, 104),), 170.0, False)
+    assert cheapest(ask, -130.0).tiny is not None
+    assert cheapest(ask, -160.0).tiny is None
+
+
 @pytest.mark.parametrize(
     ("sigma", "q", "count", "delta", "digits"),
     [
