@@ -66,6 +66,8 @@ MAX_REPETITIONS: Final = 5_000
 _MAX_WRITTEN: Final = 60
 #: Likewise, most terms of a denominator where masses have several.
 _MAX_WIDE: Final = 18
+#: Most outcomes times terms of their denominators and a few more: about a second.
+_MAX_TERMS, _MORE_TERMS = 2_000_000, 50
 #: Digits of the ends of what is known between two functions.
 _BETWEEN_DIGITS: Final = 6
 _DIFFER: Final = "the bounds below and above differ"
@@ -212,13 +214,15 @@ def _is_long(laws: Sequence[tuple[Sequence[Outcome], int]]) -> bool:
         losses = sum(a.p.fraction != 0 and a.q.fraction != 0 for a in law)
         hard |= losses > 2 and any(a.p.fraction is None for a in law)
         written *= math.comb(losses + count - 1, count) if losses else 1
-    if not hard or written > _MAX_WRITTEN:
-        return hard
+    if hard and written > _MAX_WRITTEN:
+        return True
     wide, different = 1, []
     for law, count in laws:
         bottoms = numbers.denominators(number(mass) for a in law for mass in (a.p, a.q))
         wide *= math.comb(math.prod(map(len, bottoms)) + count - 1, count)
         different += [bottom for bottom in bottoms if bottom not in different]
+    if written * (wide + _MORE_TERMS) > _MAX_TERMS:
+        return True
     return len(different) > 1 and wide > _MAX_WIDE
 
 

@@ -247,6 +247,22 @@ def test_many_runs_of_few_outcomes_of_irrational_mass_are_left_to_the_profile():
     assert left("1/10", 12).digits >= 12
 
 
+@pytest.mark.parametrize(
+    ("few", "many"),
+    [
+        ("pure_dp(1/29)^2 * pure_dp(1/18)^3", "pure_dp(1/29)^50 * pure_dp(1/18)^129"),
+        ("approx_dp(1/3, 1/100)^300", "approx_dp(1/3, 1/100)^3000"),
+        ("pure_dp(log(2))^99 * pure_dp(log(3))^99", "pure_dp(1/2)^90 * pure_dp(log(2))^200"),
+    ],
+)
+def test_responses_are_written_out_where_their_profile_takes_longer(few, many):
+    """Powers of several sums ``1 + e^x`` took minutes, and thousands of one of them seconds."""
+    assert isinstance(tradeoff(few), PiecewiseLinear)
+    found = tradeoff(many)
+    assert isinstance(found, DualTradeoff)
+    assert found("1/1000").digits >= 15
+
+
 @pytest.mark.parametrize("digits", [6, 15])
 def test_next_to_0_few_lines_are_enough(digits):
     """Where ``alpha`` is tiny the maximum lies at a large ``e^eps``, which need not be found."""
