@@ -55,19 +55,15 @@ from dpexact.tradeoffs.piecewise import beside_infinite_loss, of_sorted
 #: More loss, less type II error: on which side values lie.
 _REVERSED: Final[dict[Side, Side]] = {"exact": "exact", "upper": "lower", "lower": "upper"}
 #: Points and supporting lines in a picture, and the largest ``|log slope|``.
-_OUTLINE_POINTS: Final = 200
-_OUTLINE_LINES: Final = 60
-_STEEPEST: Final = 12.0
+_OUTLINE_POINTS, _OUTLINE_LINES, _STEEPEST = 200, 60, 12.0
 #: Below this delta further lines change nothing that is seen.
 _FLAT: Final = 1e-4
 #: Largest number of repetitions of one mechanism whose vertices are written out.
 MAX_REPETITIONS: Final = 5_000
-#: Likewise, of more than two finite losses of irrational mass, most outcomes of all runs.
-_MAX_WRITTEN: Final = 60
-#: Likewise, most terms of a denominator where masses have several.
-_MAX_WIDE: Final = 18
-#: Most outcomes times terms of their denominators and a few more: about a second.
-_MAX_TERMS, _MORE_TERMS = 2_000_000, 50
+#: Likewise, of more than two finite losses of irrational mass, most outcomes of all runs; and most
+#: terms of a denominator where masses have several. These and a few, times outcomes: a second.
+_MAX_WRITTEN, _MAX_WIDE = 60, 18
+_MORE_TERMS, _MAX_TERMS = 50, 2_000_000
 #: Digits of the ends of what is known between two functions.
 _BETWEEN_DIGITS: Final = 6
 _DIFFER: Final = "the bounds below and above differ"
@@ -221,9 +217,8 @@ def _is_long(laws: Sequence[tuple[Sequence[Outcome], int]]) -> bool:
         bottoms = numbers.denominators(number(mass) for a in law for mass in (a.p, a.q))
         wide *= math.comb(math.prod(map(len, bottoms)) + count - 1, count)
         different += [bottom for bottom in bottoms if bottom not in different]
-    if written * (wide + _MORE_TERMS) > _MAX_TERMS:
-        return True
-    return len(different) > 1 and wide > _MAX_WIDE
+    many = written * (wide + _MORE_TERMS) > _MAX_TERMS
+    return many or (len(different) > 1 and wide > _MAX_WIDE)
 
 
 def _of_outcomes(law: Sequence[Outcome]) -> PiecewiseLinear:
