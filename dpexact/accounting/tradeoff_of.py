@@ -82,7 +82,7 @@ def tradeoff(mechanism: Mechanism | str, direction: str = "both") -> TradeoffFun
     :class:`~dpexact.tradeoffs.PiecewiseLinear` with exact ``vertices``, and its values are exact
     when ``e^eps`` is rational.
 
-    Products of finite laws, products of Gaussians, and a single ``laplace`` have closed forms;
+    Products of few finite laws, products of Gaussians, and a single ``laplace`` have closed forms;
     every other mechanism that has a privacy profile is evaluated through it (method ``dual``).
     With ``zcdp`` or ``renyi_dp`` among the parts it is a lower bound in closed form; so it is with
     ``repeat_and_select``, by orders that are good at each level.
