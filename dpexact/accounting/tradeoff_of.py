@@ -60,10 +60,10 @@ _OUTLINE_POINTS, _OUTLINE_LINES, _STEEPEST = 200, 60, 12.0
 _FLAT: Final = 1e-4
 #: Largest number of repetitions of one mechanism whose vertices are written out.
 MAX_REPETITIONS: Final = 5_000
-#: Likewise, of more than two finite losses of irrational mass, most outcomes of all runs; and most
-#: terms of a denominator where masses have several. These and a few, times outcomes: a second.
+#: Likewise, of more than two finite losses of irrational mass, most outcomes of all runs, and most
+#: terms of a denominator where masses have several; the work of an outcome, and a second of it.
 _MAX_WRITTEN, _MAX_WIDE = 60, 18
-_MORE_TERMS, _MAX_TERMS = 50, 2_000_000
+_OF_SEVERAL, _MORE_TERMS, _MAX_WORK = 30, 50, 2_000_000
 #: Digits of the ends of what is known between two functions.
 _BETWEEN_DIGITS: Final = 6
 _DIFFER: Final = "the bounds below and above differ"
@@ -217,8 +217,9 @@ def _is_long(laws: Sequence[tuple[Sequence[Outcome], int]]) -> bool:
         bottoms = numbers.denominators(number(mass) for a in law for mass in (a.p, a.q))
         wide *= math.comb(math.prod(map(len, bottoms)) + count - 1, count)
         different += [bottom for bottom in bottoms if bottom not in different]
-    many = written * (wide + _MORE_TERMS) > _MAX_TERMS
-    return many or (len(different) > 1 and wide > _MAX_WIDE)
+    several = len(different) > 1
+    work = written * (wide * (_OF_SEVERAL if several else 1) + _MORE_TERMS)
+    return work > _MAX_WORK or (hard and several and wide > _MAX_WIDE)
 
 
 def _of_outcomes(law: Sequence[Outcome]) -> PiecewiseLinear:

@@ -116,6 +116,13 @@ class SymmetricCurve(TradeoffFunction):
         return f"{type(self).__name__}({str(self.mu)!r})"
 
 
+def check_kind(f: object, *kinds: type, name: str = "f") -> None:
+    """Refuse what is none of some kinds of trade-off functions."""
+    if not isinstance(f, kinds):
+        accepted = " or ".join(kind.__name__ for kind in kinds)
+        raise InvalidInput(f"{name}: {type(f).__name__} is not accepted; must be {accepted}")
+
+
 def level_in(alpha: RealLike, name: str = "alpha") -> Number:
     """The exact number ``alpha`` if it lies in ``[0, 1]``."""
     value = number(alpha, name)

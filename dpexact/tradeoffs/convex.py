@@ -10,6 +10,7 @@ from functools import cmp_to_key
 from typing import NamedTuple
 
 from dpexact.conversion import RealLike
+from dpexact.tradeoffs.base import check_kind
 from dpexact.tradeoffs.numbers import Number, compare, number, sign
 from dpexact.tradeoffs.piecewise import PiecewiseLinear, Vertex, of_path, ratio
 
@@ -23,6 +24,7 @@ def conjugate(f: PiecewiseLinear, y: RealLike) -> Number:
     >>> print(1 + conjugate(f_eps_delta("log(3)", "1/5"), -1))
     3/5
     """
+    check_kind(f, PiecewiseLinear)
     slope = number(y, "y")
     vertex = f.vertices[first_vertex(f, lambda steepness, _: compare(-steepness, slope) >= 0)]
     return slope * vertex.alpha - vertex.beta
@@ -86,6 +88,8 @@ def _values(f: PiecewiseLinear, grid: Iterable[Number]) -> list[Number]:
 
 def maximum(f: PiecewiseLinear, g: PiecewiseLinear) -> PiecewiseLinear:
     """The pointwise ``max{f, g}``, a trade-off function (Dong, Roth, Su 2022, section 2.1)."""
+    check_kind(f, PiecewiseLinear)
+    check_kind(g, PiecewiseLinear, name="g")
     alphas = heapq.merge(*((v.alpha for v in h.vertices) for h in (f, g)), key=cmp_to_key(compare))
     grid: list[Number] = []
     for alpha in alphas:
@@ -106,6 +110,7 @@ def maximum(f: PiecewiseLinear, g: PiecewiseLinear) -> PiecewiseLinear:
 
 def symmetrised(f: PiecewiseLinear) -> PiecewiseLinear:
     """``max{f, f^-1}``: what ``f``-DP means for symmetric neighbours (Proposition 2)."""
+    check_kind(f, PiecewiseLinear)
     return maximum(f, f.inverse())
 
 
@@ -126,6 +131,8 @@ def violation(f: PiecewiseLinear, g: PiecewiseLinear) -> Violation | None:
     >>> violation(f_eps_delta("log(4)", 0), f_eps_delta("log(2)", 0) ** 2) is None
     True
     """
+    check_kind(f, PiecewiseLinear)
+    check_kind(g, PiecewiseLinear, name="g")
     worst = Violation(Fraction(0), Fraction(0))
     for alpha, beta in g.vertices:
         excess = f.value(alpha) - beta

@@ -37,7 +37,7 @@ from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
 from dpexact.reals import Real
-from dpexact.tradeoffs.base import TradeoffFunction
+from dpexact.tradeoffs.base import TradeoffFunction, check_kind
 from dpexact.tradeoffs.convex import conjugate, violation
 from dpexact.tradeoffs.noises import GaussianTradeoff, normal_cdf, quantile
 from dpexact.tradeoffs.numbers import (
@@ -114,15 +114,16 @@ def renyi(f: Curve, order: RealLike, digits: int = 15) -> Enclosure:
 
     Order 1 is :func:`kl`. ``renyi(f.inverse(), a)`` is ``D_a(Q || P)``.
     """
+    check_kind(f, PiecewiseLinear, GaussianTradeoff)
     a = real_in(order, "order", "> 0")
     above_one = balls.compare(a, reals.rational(1), "order")
     if above_one == 0:
         return kl(f, digits)
     if isinstance(f, GaussianTradeoff):
-        exact = a.fraction
-        if exact is not None:
-            return _of_gaussian(f, digits, lambda mu: exact * mu**2 / 2, rational=True)
-        return _of_gaussian(f, digits, lambda mu: balls.ball(a) * mu**2 / 2)
+        found, wanted = a * f.mu * f.mu / 2, digits_in(digits)
+        if found.fraction is not None:
+            return Enclosure.exact(found.fraction, METHOD)
+        return _delivered(lambda: balls.ball(found), wanted)
 
     def divergence(law: Law) -> arb:
         rest = 1 - balls.ball(a)
@@ -142,6 +143,7 @@ def renyi_max(f: PiecewiseLinear, digits: int = 15) -> Enclosure:
 
 
 def _of_law(f: PiecewiseLinear, digits: int, of: Callable[[Law], arb]) -> Enclosure:
+    check_kind(f, PiecewiseLinear)
     wanted = digits_in(digits)
     return _INFINITE if f.steepness[-1] == 0 else _delivered(lambda: of(_law(f)), wanted)
 
@@ -160,6 +162,8 @@ def _of_gaussian(
     f: GaussianTradeoff, digits: int, form: Callable[[Any], Any], *, rational: bool = False
 ) -> Enclosure:
     """A closed form in ``mu``; exact where ``mu`` is rational and so is the form."""
+    # noises of other names have a mu, too
+    check_kind(f, PiecewiseLinear, GaussianTradeoff)
     mu, wanted = f.mu.fraction, digits_in(digits)
     if mu == 0 or (rational and mu is not None):
         return Enclosure.exact(form(mu) if mu else Fraction(0), METHOD)
@@ -201,6 +205,7 @@ def distance_to_gaussian(f: PiecewiseLinear, mu: RealLike, digits: int = 15) -> 
 
 def _gap(f: PiecewiseLinear, mu: RealLike, digits: int, *sides: int) -> Enclosure:
     """The largest of the gaps above (0) and below (1); exact against ``G_0 = Id``."""
+    check_kind(f, PiecewiseLinear)
     mean, wanted = real_in(mu, "mu", ">= 0"), digits_in(digits)
     if mean.fraction == 0:
         worst = violation(identity(), f)

@@ -20,7 +20,7 @@ from dpexact.arguments import digits_in, real_in
 from dpexact.conversion import RealLike
 from dpexact.enclosure import Enclosure
 from dpexact.errors import InvalidInput
-from dpexact.tradeoffs.base import TradeoffFunction, level_in
+from dpexact.tradeoffs.base import TradeoffFunction, check_kind, level_in
 from dpexact.tradeoffs.convex import conjugate, first_vertex, maximum
 from dpexact.tradeoffs.numbers import (
     Number,
@@ -109,6 +109,7 @@ def guarantees(f: PiecewiseLinear) -> tuple[Guarantee, ...]:
     Raises:
         InvalidInput: ``f`` is not symmetric: its guarantees describe ``max{f, f^-1}`` only in part.
     """
+    check_kind(f, PiecewiseLinear)
     if not f.is_symmetric:
         raise InvalidInput("f: is not symmetric; use symmetrised(f)")
     levels = [level for level in f.steepness if level is not None]
@@ -122,6 +123,7 @@ def delta_of(f: PiecewiseLinear, eps: RealLike) -> Number:
     >>> print(delta_of(f_eps_delta("log(2)", 0) ** 2, "log(2)"))
     2/9
     """
+    check_kind(f, PiecewiseLinear)
     level = exponential_in(eps)
     return max(1 + conjugate(f, -level), 1 + conjugate(f.inverse(), -level))
 
@@ -132,6 +134,7 @@ def tightest(f: PiecewiseLinear, delta: RealLike) -> Guarantee | None:
     >>> tightest(f_eps_delta("log(2)", 0) ** 2, "2/9").level
     Fraction(2, 1)
     """
+    check_kind(f, PiecewiseLinear)
     target = level_in(delta, "delta")
     level: Number = Fraction(1)
     for curve in (f, f.inverse()):

@@ -7,7 +7,7 @@ from typing import Final
 
 from dpexact.arguments import integer_in
 from dpexact.conversion import RealLike
-from dpexact.tradeoffs.base import level_in
+from dpexact.tradeoffs.base import check_kind, level_in
 from dpexact.tradeoffs.convex import convex_hull
 from dpexact.tradeoffs.guarantees import exponential_in
 from dpexact.tradeoffs.numbers import Number, compare
@@ -19,6 +19,7 @@ MAX_GROUP: Final = 10_000
 
 def mixed(f: PiecewiseLinear, p: RealLike) -> PiecewiseLinear:
     """``f_p = p f + (1-p) Id = T(P, p Q + (1-p) P)``, for ``0 <= p <= 1``."""
+    check_kind(f, PiecewiseLinear)
     share = level_in(p, "p")
     return PiecewiseLinear(Atom(a.p, share * a.q + (1 - share) * a.p) for a in f.atoms)
 
@@ -71,6 +72,7 @@ def group(f: PiecewiseLinear, k: int) -> PiecewiseLinear:
     >>> group(f_eps_delta("log(2)", 0), 2) == f_eps_delta("log(2)", 0)
     False
     """
+    check_kind(f, PiecewiseLinear)
     size = integer_in(k, "k", 1, MAX_GROUP)
     result = f
     for _ in range(size - 1):

@@ -247,7 +247,7 @@ def test_beside_a_gaussian_there_are_orders_between_integers():
 
 
 def test_what_has_no_mean_lies_between_integer_orders():
-    text = "poisson(laplace(2)^3 * laplace(3), 0.01)"
+    text = "poisson(laplace(2)^3 * discrete_gaussian(3), 0.01)"
     low, high = renyi(text, 3), renyi(text, 4)
     with pytest.raises(PrecisionNotReached) as refused:
         renyi(text, "3.5")

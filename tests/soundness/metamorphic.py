@@ -25,7 +25,7 @@ from soundness.reference import as_mpf, precise
 from soundness.trial import Failed, Refused, Trial
 
 import dpexact
-from dpexact import Enclosure, PrecisionNotReached, UnsupportedMechanism
+from dpexact import Enclosure, InvalidInput, PrecisionNotReached, UnsupportedMechanism, tradeoffs
 
 
 def anything(rng: random.Random) -> str:
@@ -52,6 +52,31 @@ def monotone_in_epsilon(trial: Trial, rng: random.Random) -> None:
     first = trial.ask("delta", m, low, digits=digits, direction=way)
     second = trial.ask("delta", m, high, digits=digits, direction=way)
     trial.ordered(second, first, "delta rises with epsilon")
+
+
+#: Functionals of trade-off functions, and what they are of the mechanism.
+FUNCTIONALS = (
+    ("total_variation", "delta", "0", tradeoffs.total_variation),
+    ("kl", "renyi", "1", tradeoffs.kl),
+    ("renyi", "renyi", "3/2", lambda f, digits: tradeoffs.renyi(f, "3/2", digits)),
+)
+
+
+@family(0.7)
+def functionals_of_trade_off_functions(trial: Trial, rng: random.Random) -> None:
+    """Those of one law, which is symmetric here, or they are refused."""
+    m = str(rng.choice((dense, guarantee))(rng)) + rng.choice(("", "", "^2", " * pure_dp(1/9)"))
+    name, verb, at, functional = rng.choice(FUNCTIONALS)
+    f = trial.attempt(f"dpexact.tradeoff({m!r})", lambda: dpexact.tradeoff(m))
+
+    def found() -> Enclosure | None:
+        try:
+            return functional(f, 4)
+        except InvalidInput:
+            return None
+
+    if (one := trial.attempt(f"tradeoffs.{name}(f, digits=4)", found)) is not None:
+        trial.overlap(one, trial.ask(verb, m, at, digits=4), f"{name} of the trade-off function")
 
 
 @family(1.5)

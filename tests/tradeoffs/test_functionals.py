@@ -6,21 +6,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dpexact
+from dpexact import Enclosure, tradeoff
 from dpexact.errors import InvalidInput
 from dpexact.tradeoffs import (
     GaussianTradeoff,
+    LaplaceTradeoff,
     PiecewiseLinear,
+    conjugate,
+    delta_of,
+    distance_to_gaussian,
     f_eps_delta,
+    gaussian_gap,
+    group,
+    guarantees,
     identity,
     kappa_2,
     kappa_3,
     kappa_3_bar,
     kl,
+    maximum,
+    mixed,
     of_pair,
     renyi,
     renyi_max,
+    subsampled,
+    symmetrised,
+    tightest,
     total_variation,
+    violation,
 )
+from dpexact.tradeoffs.functionals import METHOD
 
 F = Fraction
 functions = st.from_type(PiecewiseLinear)
@@ -34,6 +50,57 @@ def near(found, true, digits=13):
     slack = mpmath.mpf(10) ** -digits * (1 + abs(true))
     low, high = found.to_mpmath(40)
     return true - slack <= low <= high <= true + slack
+
+
+@pytest.mark.parametrize(
+    "functional",
+    [
+        total_variation,
+        kl,
+        kappa_2,
+        kappa_3,
+        kappa_3_bar,
+        lambda f: renyi(f, 1),
+        lambda f: renyi(f, 3),
+    ],
+)
+@pytest.mark.parametrize("other", ["laplace(1)", "poisson(gaussian(1), 1/10)^5", "zcdp(1/10)"])
+def test_other_trade_off_functions_are_refused(functional, other):
+    """Laplace noise has a ``mu`` too, and was taken for Gaussian noise: of ``kl`` 1/2, not 1/e."""
+    with pytest.raises(InvalidInput, match="not accepted; must be PiecewiseLinear or G"):
+        functional(tradeoff(other))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        renyi_max,
+        *(lambda f: gaussian_gap(f, 0), lambda f: distance_to_gaussian(f, 1)),
+        *(lambda f: conjugate(f, -1), symmetrised, lambda f: maximum(f, f_eps_delta(1, 0))),
+        *(lambda f: violation(f, identity()), guarantees, lambda f: delta_of(f, 1)),
+        *(lambda f: tightest(f, "1/9"), lambda f: mixed(f, "1/2"), lambda f: subsampled(f, "1/2")),
+        lambda f: group(f, 2),
+    ],
+)
+@pytest.mark.parametrize("other", [GaussianTradeoff(1), LaplaceTradeoff(1), 3])
+def test_what_has_no_pieces_is_refused_by_name(function, other):
+    with pytest.raises(InvalidInput, match=f"f: {type(other).__name__} is not accepted"):
+        function(other)
+
+
+@pytest.mark.parametrize("two", [maximum, violation])
+def test_so_is_a_second_one(two):
+    with pytest.raises(InvalidInput, match="g: GaussianTradeoff is not accepted"):
+        two(identity(), GaussianTradeoff(1))
+
+
+@pytest.mark.parametrize("order", ["3/2", "2", "sqrt(2)"])
+def test_orders_of_gaussian_noise_of_any_real_parameter(order):
+    """A fraction beside a parameter that is none ended with an error of Python's."""
+    for mu in ("2/3", "log(5)", "sqrt(2)", 0):
+        found, other = renyi(GaussianTradeoff(mu), order), dpexact.renyi(f"gdp({mu})", order)
+        assert found.overlaps(other)
+    assert renyi(GaussianTradeoff("2/3"), "3/2") == Enclosure.exact(F(1, 3), METHOD)
 
 
 @given(positive)
