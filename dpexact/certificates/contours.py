@@ -57,7 +57,8 @@ def plans(
 ) -> Iterator[tuple[dict[str, Any], int]]:
     """Plans for delta at ``points`` to about ``digits`` digits, finer ones later, and the bits.
 
-    The larger delta of the directions is the answer: of one that is smaller few digits do.
+    The larger delta of the directions is the answer: of one that seems smaller few digits come
+    first.
 
     Raises:
         NoPlan: see there.
@@ -66,11 +67,12 @@ def plans(
         box = box_of(steps)
         facing = [_Facing(steps, box, way, list(map(float, points))) for way in ways]
         logs = [each.log_delta for each in facing]
-        for spare in _SPARE:
+        smaller = [-math.inf < log < max(logs) - _SMALLER for log in logs]
+        # of skewed losses estimates mislead, so that all digits of both may be needed
+        for spare, few in [(_SPARE[0], True)] * any(smaller) + [(x, False) for x in _SPARE]:
             found, bits = {}, 32
-            for way, each, log in zip(ways, facing, logs, strict=True):
-                own = spare if log < max(logs) - _SMALLER else digits + spare
-                found[way], needed = each.plan(own)
+            for way, each, less in zip(ways, facing, smaller, strict=True):
+                found[way], needed = each.plan(spare + digits * (not (few and less)))
                 bits = max(bits, needed)
             yield found, bits
     except (TooExpensive, ArithmeticError, ValueError) as error:

@@ -37,6 +37,17 @@ def test_of_a_smaller_delta_few_digits_are_planned(text, epsilon, few):
         assert both["add"] == alone["add"]
 
 
+def test_after_few_digits_all_are_planned():
+    """A delta that seems smaller may not be: at 0 both are the same, whatever floats say."""
+    text, ways = "poisson(gaussian(0.9), 1e-5)^20 * gaussian(1000)", ("remove", "add")
+    steps = steps_of(mechanism_tree(parse(text)))
+    first, *others = (plan for plan, _ in plans(steps, ways, [Fraction(0)], 10))
+    alone = {way: [x[way] for x, _ in plans(steps, (way,), [Fraction(0)], 10)] for way in ways}
+    assert all([plan[way] for plan in others] == alone[way] for way in ways)
+    assert first["add"] not in alone["add"]
+    assert first["remove"] == alone["remove"][0]
+
+
 def test_where_no_loss_is_larger_nothing_is_planned():
     """Adding loses at most ``-100 log(1 - 1/50) = 2.02``."""
     found = first_plan("poisson(gaussian(1), 1/50)^100", "21/10")
