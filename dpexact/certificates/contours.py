@@ -67,8 +67,8 @@ def plans(
         box = box_of(steps)
         facing = [_Facing(steps, box, way, list(map(float, points))) for way in ways]
         logs = [each.log_delta for each in facing]
-        smaller = [-math.inf < log < max(logs) - _SMALLER for log in logs]
-        # of skewed losses estimates mislead, so that all digits of both may be needed
+        told = not any(each.misleads for each in facing)
+        smaller = [told and -math.inf < log < max(logs) - _SMALLER for log in logs]
         for spare, few in [(_SPARE[0], True)] * any(smaller) + [(x, False) for x in _SPARE]:
             found, bits = {}, 32
             for way, each, less in zip(ways, facing, smaller, strict=True):
@@ -109,6 +109,11 @@ class _Facing:
         """About the logarithm of delta at the first point."""
         # proposes: how many digits are planned
         return -math.inf if self._is_nothing else self.whole.saddle(self.near[0], 1)[1]
+
+    @property
+    def misleads(self) -> bool:
+        """Whether that may be far off."""
+        return not self._is_nothing and self.whole.misleads(self.near[0], 1)
 
     def plan(self, digits: int) -> tuple[dict[str, Any] | str, int]:
         """The plan, in which rows of the box are taken together where that is cheap, and bits."""

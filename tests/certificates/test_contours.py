@@ -37,15 +37,24 @@ def test_of_a_smaller_delta_few_digits_are_planned(text, epsilon, few):
         assert both["add"] == alone["add"]
 
 
-def test_after_few_digits_all_are_planned():
-    """A delta that seems smaller may not be: at 0 both are the same, whatever floats say."""
-    text, ways = "poisson(gaussian(0.9), 1e-5)^20 * gaussian(1000)", ("remove", "add")
-    steps = steps_of(mechanism_tree(parse(text)))
-    first, *others = (plan for plan, _ in plans(steps, ways, [Fraction(0)], 10))
-    alone = {way: [x[way] for x, _ in plans(steps, (way,), [Fraction(0)], 10)] for way in ways}
-    assert all([plan[way] for plan in others] == alone[way] for way in ways)
-    assert first["add"] not in alone["add"]
-    assert first["remove"] == alone["remove"][0]
+@pytest.mark.parametrize(
+    ("text", "epsilon", "few"),
+    [
+        ("poisson(gaussian(1), 1/50)^1000", "4", True),
+        ("poisson(gaussian(0.9), 1e-5)^20 * gaussian(1000)", "0", False),
+    ],
+)
+def test_all_digits_are_planned_after_few_or_at_once_where_floats_mislead(text, epsilon, few):
+    """At 0 both deltas are the same, whatever floats say, and no certificate had its digits."""
+    steps, points, ways = (
+        steps_of(mechanism_tree(parse(text))),
+        [Fraction(epsilon)],
+        ("remove", "add"),
+    )
+    found = [plan for plan, _ in plans(steps, ways, points, 10)]
+    alone = {way: [x[way] for x, _ in plans(steps, (way,), points, 10)] for way in ways}
+    assert all([plan[way] for plan in found[few:]] == alone[way] for way in ways)
+    assert (found[0]["add"] not in alone["add"]) == few
 
 
 def test_where_no_loss_is_larger_nothing_is_planned():
