@@ -14,7 +14,7 @@ import dpexact
 from dpexact import balls
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.pairs.laplace import Laplace, TruncatedLaplace
-from dpexact.accounting.pairs.pair import TooExpensive, product
+from dpexact.accounting.pairs.pair import Atom, TooExpensive, product
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace, _bounded, _Nodes
 from dpexact.accounting.pairs.sums.splines import Piece, spline
@@ -408,6 +408,13 @@ def test_many_laws_that_may_reveal_everything_are_one():
 def test_too_many_pieces_are_refused_before_anything_is_asked(inner):
     with pytest.raises(UnsupportedMechanism):
         Composition.running(dpexact.parse(inner)).on_sample(real("1/2"), "remove")
+
+
+def test_losses_of_too_many_outcomes_are_not_computed(monkeypatch):
+    monkeypatch.setattr(Atom, "loss", property(lambda _: pytest.fail("computed")))
+    inner = dpexact.parse("laplace(1) * discrete_laplace(100, 250)")
+    with pytest.raises(UnsupportedMechanism):
+        Composition.running(inner).on_sample(real("1/2"), "remove")
 
 
 def test_a_curve_shares_its_lines():
