@@ -248,6 +248,18 @@ def test_whole_powers_of_products(laws, q, n):
         assert law.reverse.moment(float(-n), 60.0).overlaps(true)
 
 
+@pytest.mark.parametrize(("way", "shown"), [("remove", "1/30"), ("add", "0")])
+def test_each_law_alone_may_give_as_much_as_it_likes(way, shown):
+    inner = dpexact.parse("laplace(1) * pair((1/3, 0), (2/3, 1/2), (0, 1/2))")
+    law = Composition.running(inner).on_sample(real("1/10"), way)
+    with balls.precision(128):
+        assert law.infinite().overlaps(balls.ball(real(shown)))
+        assert law.moment(0.0, 60.0).overlaps(law.mass())
+        assert law.reverse.moment(-1.0, 60.0).overlaps(law.mass())
+        most = arb("0.9").log() if way == "add" else (1 + (arb(1).exp() * 4 / 3 - 1) / 10).log()
+        assert law.largest_loss().overlaps(abs(most))
+
+
 @pytest.mark.parametrize("u", [3.0, 300.0, 5e3])
 @pytest.mark.parametrize("removes", [True, False])
 @pytest.mark.parametrize("laws", PRODUCTS[:4], ids=str)
