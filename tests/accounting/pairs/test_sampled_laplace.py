@@ -303,6 +303,16 @@ def test_variations_of_products(laws, power):
         assert 0.35 < true / float(law._cuts(arb(power))[1][0][1]) < 1 + 1e-9
 
 
+def test_in_one_cell_what_falls_and_rises_again_varies_by_both(monkeypatch):
+    for name in ("_CELLS", "_LEAST_CELLS"):
+        monkeypatch.setattr(f"dpexact.accounting.pairs.sums.splines.{name}", 1)
+    law = pair("4001/1000", "1/5")
+    with balls.precision(96):
+        ends = [law._mark(x, arb(4)).scale for x in spline(law.laws).knots]
+        (cell,), least = spline(law.laws).cells, law._mark(arb("0.54"), arb(4)).scale
+        assert cell.most * 2 * (sum(ends, arb(0)) - least) < law._cuts(arb(4))[1][0][1]
+
+
 def test_beside_a_response_by_quadrature():
     """Given its outcome there is one Laplace noise."""
     law = SampledLaplace(((Laplace(real(1)), 1), (Response(real("1/2")), 1)), real("1/10"), True)
