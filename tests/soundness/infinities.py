@@ -124,13 +124,21 @@ def levels_beside_what_nearly_reveals(trial: Trial, rng: random.Random) -> None:
 
 
 #: Steps that may reveal everything, under either law, and noises beside another.
-_PERHAPS = ("approx_dp(1/10, 1/3)", "approx_dp(1, 1/20)", "truncated_laplace(1, 1, 1)")
+_PERHAPS = (
+    "approx_dp(1/10, 1/3)",
+    "approx_dp(1, 1/20)",
+    "truncated_laplace(1, 1, 1)",
+    "truncated_laplace(1, 3/5, 1)",
+    "pair((1/4, 0), (1/2, 1/2), (1/4, 1/2))",
+    "pair((1/9, 0), (5/9, 1/9), (1/3, 5/9), (0, 1/3))",
+)
 _BESIDE = (
     "",
     " * laplace(2)",
     " * pure_dp(1/2)",
     " * discrete_laplace(2)",
     " * approx_dp(1/5, 1/9)",
+    " * pair((2/3, 1/2), (1/3, 1/2))",
 )
 
 
@@ -138,10 +146,12 @@ _BESIDE = (
 def samples_of_noise_beside_what_may_reveal(trial: Trial, rng: random.Random) -> None:
     """What may reveal everything several times, and other noise, by other routes too."""
     shown, more = f"{rng.choice(_PERHAPS)}^{rng.choice((1, 2, 3))}", rng.choice(_BESIDE)
-    rate = rng.choice(("1/2", "1/10", "9/10"))
-    noise = rng.choice(("gaussian(1)", "laplace(1)", "laplace(2)^3"))
+    rate = rng.choice(("1/2", "1/10", "9/10", "1e-6"))
+    noise = rng.choice(("gaussian(1)", "laplace(1)", "laplace(2)^3", "laplace(2) * laplace(1/3)"))
     text = f"poisson({noise} * {shown}{more}, {rate})^{rng.choice((1, 2, 3))}"
-    name, at = rng.choice((("delta", "3"), ("delta", "1/2"), ("epsilon", "9/10")))
+    name, at = rng.choice(
+        (("delta", "3"), ("delta", "1/2"), ("delta", "-1/50"), ("epsilon", "9/10"))
+    )
     way = rng.choice(("remove", "add", "both"))
     one, other = (
         trial.ask(name, text, at, digits=3, direction=way, method=method)

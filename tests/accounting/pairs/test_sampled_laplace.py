@@ -14,7 +14,7 @@ import dpexact
 from dpexact import balls
 from dpexact.accounting.composition import Composition
 from dpexact.accounting.pairs.laplace import Laplace, TruncatedLaplace
-from dpexact.accounting.pairs.pair import TooExpensive, product
+from dpexact.accounting.pairs.pair import Atom, TooExpensive, product
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace, _bounded, _Nodes
 from dpexact.accounting.pairs.sums.splines import Piece, spline
@@ -248,6 +248,18 @@ def test_whole_powers_of_products(laws, q, n):
         assert law.reverse.moment(float(-n), 60.0).overlaps(true)
 
 
+@pytest.mark.parametrize(("way", "shown"), [("remove", "1/30"), ("add", "0")])
+def test_each_law_alone_may_give_as_much_as_it_likes(way, shown):
+    inner = dpexact.parse("laplace(1) * pair((1/3, 0), (2/3, 1/2), (0, 1/2))")
+    law = Composition.running(inner).on_sample(real("1/10"), way)
+    with balls.precision(128):
+        assert law.infinite().overlaps(balls.ball(real(shown)))
+        assert law.moment(0.0, 60.0).overlaps(law.mass())
+        assert law.reverse.moment(-1.0, 60.0).overlaps(law.mass())
+        most = arb("0.9").log() if way == "add" else (1 + (arb(1).exp() * 4 / 3 - 1) / 10).log()
+        assert law.largest_loss().overlaps(abs(most))
+
+
 @pytest.mark.parametrize("u", [3.0, 300.0, 5e3])
 @pytest.mark.parametrize("removes", [True, False])
 @pytest.mark.parametrize("laws", PRODUCTS[:4], ids=str)
@@ -289,6 +301,16 @@ def test_variations_of_products(laws, power):
                 values.append(float(piece.density(x).mid()) * math.exp(grown) / q)
         true = sum(abs(y - x) for x, y in pairwise([*values, 0.0]))
         assert 0.35 < true / float(law._cuts(arb(power))[1][0][1]) < 1 + 1e-9
+
+
+def test_in_one_cell_what_falls_and_rises_again_varies_by_both(monkeypatch):
+    for name in ("_CELLS", "_LEAST_CELLS"):
+        monkeypatch.setattr(f"dpexact.accounting.pairs.sums.splines.{name}", 1)
+    law = pair("4001/1000", "1/5")
+    with balls.precision(96):
+        ends = [law._mark(x, arb(4)).scale for x in spline(law.laws).knots]
+        (cell,), least = spline(law.laws).cells, law._mark(arb("0.54"), arb(4)).scale
+        assert cell.most * 2 * (sum(ends, arb(0)) - least) < law._cuts(arb(4))[1][0][1]
 
 
 def test_beside_a_response_by_quadrature():
@@ -408,6 +430,13 @@ def test_many_laws_that_may_reveal_everything_are_one():
 def test_too_many_pieces_are_refused_before_anything_is_asked(inner):
     with pytest.raises(UnsupportedMechanism):
         Composition.running(dpexact.parse(inner)).on_sample(real("1/2"), "remove")
+
+
+def test_losses_of_too_many_outcomes_are_not_computed(monkeypatch):
+    monkeypatch.setattr(Atom, "loss", property(lambda _: pytest.fail("computed")))
+    inner = dpexact.parse("laplace(1) * discrete_laplace(100, 250)")
+    with pytest.raises(UnsupportedMechanism):
+        Composition.running(inner).on_sample(real("1/2"), "remove")
 
 
 def test_a_curve_shares_its_lines():

@@ -118,6 +118,9 @@ def _terms(pair: Pair) -> list[tuple[Real, arb_poly]]:
         atom, rise = ball(ends) / norm, 1 / (2 * norm)
         return [(-width, arb_poly([atom, rise])), (width, arb_poly([atom, -rise]))]
     both = [x for x in pair.outcomes() if x.p.fraction != 0 and x.q.fraction != 0]
+    # proposes: what is too much work
+    if len(both) > _MOST_KNOTS:
+        raise UnsupportedMechanism("a density of too many pieces")
     return [(x.loss, arb_poly([(ball(x.p) * ball(x.q)).sqrt()])) for x in both]
 
 
