@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from dpexact.accounting.queries import epsilon_answer, epsilon_curve
+from dpexact.accounting.sampled_rows import are_seldom
 from dpexact.accounting.standing import standing_of_points, stated
 from dpexact.arguments import digits_in, direction_in, integers_in, real_in
 from dpexact.conversion import RealLike
@@ -71,7 +72,9 @@ def epsilon_along(
     found: dict[int, Enclosure] = {}
     shared = counts[bisect_right(counts, _FEW - 1) :]
     rows = _plain(m)
-    if rows is not None and shared and target.fraction not in (0, 1):
+    # proposes: who is asked; of rare steps windows tell sooner than a line that points share
+    lined = rows is not None and not are_seldom((q, n) for q, _, n in rows)
+    if rows is not None and lined and shared and target.fraction not in (0, 1):
         from dpexact.accounting.engines.contour.along import epsilons_along
         from dpexact.accounting.engines.contour.run_curve import run_curve
 

@@ -21,7 +21,7 @@ from dpexact.accounting.engines.closed_form import (
 )
 from dpexact.accounting.profile import FAINT, Fallback, FirstToReach, NoLoss, Profile
 from dpexact.accounting.reflection import OPPOSITE, Mirrored, unproved
-from dpexact.accounting.sampled_rows import are_seldom
+from dpexact.accounting.sampled_rows import are_seldom, rates_of
 from dpexact.arguments import Direction, Method
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import Real
@@ -122,7 +122,8 @@ def _one_way(composition: Composition, direction: Direction, method: Method) -> 
 def _windows(c: Composition, direction: Direction) -> RareProfile | None:
     """One Gaussian on samples, or several on rare ones: the engine that sorts losses by size."""
     # proposes: which engine is asked; both enclose
-    clouded = len(c.samples) >= _FEWEST_CLOUDED and not are_seldom(c.samples) and c.clouds[0]
+    many = len(c.samples) >= _FEWEST_CLOUDED and not are_seldom(rates_of(c.samples))
+    clouded = many and c.clouds[0]
     if clouded or not (c.samples or c.apart) or c.noises:
         return None
     from dpexact.accounting.engines.rare.asked import rare_profile

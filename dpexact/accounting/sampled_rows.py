@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, TypeAlias, TypeVar
 
 from dpexact.balls import approximate
@@ -44,10 +45,14 @@ def distinct(table: Table) -> list[Row]:
     return [(q, sigma, n) for (q, sigma), n in counts.items()]
 
 
-def are_seldom(samples: Sequence[tuple[Any, int]]) -> bool:
-    """Proposes: whether of few different steps a record takes part in so few that windows pay."""
-    if len(samples) > _FEW:
-        return False
+def rates_of(samples: Sequence[tuple[Any, int]]) -> Iterator[tuple[Real, int]]:
+    """That of each, and how often."""
     if isinstance(samples, Rows):
-        return sum(approximate(q) * n for q, _, n in samples.rows) < _SELDOM
-    return sum(approximate(sample.q) * n for sample, n in samples) < _SELDOM
+        return ((q, n) for q, _, n in samples.rows)
+    return ((sample.q, n) for sample, n in samples)
+
+
+def are_seldom(rates: Iterable[tuple[Real, int]]) -> bool:
+    """Proposes: whether of few different steps a record takes part in so few that windows pay."""
+    few = list(islice(rates, _FEW + 1))
+    return len(few) <= _FEW and sum(approximate(q) * n for q, n in few) < _SELDOM

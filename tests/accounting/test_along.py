@@ -252,6 +252,19 @@ def test_beginnings_of_a_wide_log_share_lines(monkeypatch: pytest.MonkeyPatch) -
     found[0].meet(epsilon(from_rows(rows[:240]), "1e-6", 4, "remove"))
 
 
+@pytest.mark.parametrize(("rate", "lines"), [("4e-6", 0), ("0.01", 1)])
+def test_beginnings_of_a_rare_log_share_no_line(rate, lines, monkeypatch) -> None:
+    """The line of 45 steps took a minute, and their windows a second."""
+    asked, once = [], along.epsilons_along
+    monkeypatch.setattr(along, "epsilons_along", lambda *a: asked.append(a) or once(*a))
+    run = from_rows([(f"1.{i}", rate, 1) for i in range(12)], ordered=True)
+    found = epsilon_along(run, [9, 12], "1e-6", 4, "remove")
+    assert len(asked) == lines
+    assert [x.digits >= 4 for x in found] == [True, True]
+    for one, n in zip(found, (9, 12), strict=True):
+        one.meet(epsilon(first(run, n), "1e-6", 4, "remove"))
+
+
 @pytest.mark.parametrize(("rows", "times"), [(50, BUNDLE), (5, 1)])
 def test_a_bundle_is_worth_as_much_work_here_as_alone(rows: int, times: int) -> None:
     """With less the line of a wide rare log gave two digits, and all were asked for once more."""
