@@ -73,8 +73,9 @@ def epsilon_along(
     shared = counts[bisect_right(counts, _FEW - 1) :]
     rows = _plain(m)
     # proposes: who is asked; of rare steps windows tell sooner than a line that points share
-    lined = rows is not None and not are_seldom((q, n) for q, _, n in rows)
-    if rows is not None and lined and shared and target.fraction not in (0, 1):
+    if rows is not None and are_seldom((q, n) for q, _, n in rows):
+        rows = None
+    if rows is not None and shared and target.fraction not in (0, 1):
         from dpexact.accounting.engines.contour.along import epsilons_along
         from dpexact.accounting.engines.contour.run_curve import run_curve
 
