@@ -366,6 +366,18 @@ def test_a_line_before_blurs_of_loud_noise():
     assert (found.method, found.digits >= 10) == ("contour", True)
 
 
+def meets_the_lattice(text, epsilon, method, way):
+    found = dpexact.delta(text, epsilon, 8, way)
+    assert found.digits >= 8
+    assert found.method.startswith(method)
+    try:
+        other = dpexact.delta(text, epsilon, 3, way, method="lattice")
+    except dpexact.PrecisionNotReached as short:
+        other = short.best
+    assert other.digits >= 2
+    assert found.overlaps(other)
+
+
 @pytest.mark.parametrize("way", ["remove", "add"])
 @pytest.mark.parametrize(
     ("inner", "q", "count", "epsilon", "method"),
@@ -377,16 +389,7 @@ def test_a_line_before_blurs_of_loud_noise():
     ],
 )
 def test_truncated_noise_against_the_lattice(inner, q, count, epsilon, method, way):
-    text = f"poisson({inner}, {q})^{count}"
-    found = dpexact.delta(text, epsilon, 8, way)
-    assert found.digits >= 8
-    assert found.method.startswith(method)
-    try:
-        other = dpexact.delta(text, epsilon, 3, way, method="lattice")
-    except dpexact.PrecisionNotReached as short:
-        other = short.best
-    assert other.digits >= 2
-    assert found.overlaps(other)
+    meets_the_lattice(f"poisson({inner}, {q})^{count}", epsilon, method, way)
 
 
 @pytest.mark.parametrize("way", ["remove", "add"])
@@ -401,16 +404,7 @@ def test_truncated_noise_against_the_lattice(inner, q, count, epsilon, method, w
     ],
 )
 def test_products_against_the_lattice(inner, q, count, epsilon, way):
-    text = f"poisson({inner}, {q})^{count}"
-    found = dpexact.delta(text, epsilon, 8, way)
-    assert found.digits >= 8
-    assert found.method.startswith("contour")
-    try:
-        other = dpexact.delta(text, epsilon, 3, way, method="lattice")
-    except dpexact.PrecisionNotReached as short:
-        other = short.best
-    assert other.digits >= 2
-    assert found.overlaps(other)
+    meets_the_lattice(f"poisson({inner}, {q})^{count}", epsilon, "contour", way)
 
 
 def test_an_arc_of_a_steep_power():
