@@ -149,7 +149,7 @@ def rows_of(steps: standard.Steps) -> dict[str, Row]:
             continue
         (name, *numbers), q = tree[1], gmpy2.mpq(tree[2])
         one, *other = map(gmpy2.mpq, numbers)
-        if name in ("gaussian", "gdp") and one > 0:
+        if name in ("gaussian", "gdp") and one > 0 and q > 0:
             v = 1 / one**2 if name == "gdp" else (one / other[0]) ** 2
             found[step] = Row.of(q, v, count)
     return found

@@ -10,7 +10,7 @@ pytest.importorskip("gmpy2", reason="the checker with MPFR needs gmpy2")
 import dpexact
 from dpexact import certificate_checker as standard
 from dpexact.certificate_checker_mpfr.arithmetic import Arithmetic
-from dpexact.certificate_checker_mpfr.inversion import BOUNDED, Inversion, parts_of
+from dpexact.certificate_checker_mpfr.inversion import BOUNDED, Inversion, parts_of, rows_of
 from dpexact.certificate_checker_mpfr.moments import Mixtures
 from dpexact.certificates import contours
 from dpexact.certificates.statements import mechanism_tree
@@ -145,3 +145,10 @@ def test_the_largest_loss_of_added_records_is_not_passed():
     for way, epsilon in (("add", largest - 1e-6), ("remove", 9)):
         with pytest.raises(standard.Invalid, match="not certainly below"):
             claimed(way, epsilon)
+
+
+def test_steps_without_a_logarithm_are_in_no_cell():
+    """One that nobody takes part in made all numbers of a log too large for this checker."""
+    kept = '["poisson", ["gaussian", "2", "1"], "1/9"]'
+    others = ['["poisson", ["gaussian", "1", "1"], "0"]', '["poisson", ["gdp", "0"], "1/9"]']
+    assert list(rows_of(dict.fromkeys([*others, kept], 3))) == [kept]

@@ -17,7 +17,7 @@ from dpexact.accounting.pairs.laplace import Laplace, TruncatedLaplace
 from dpexact.accounting.pairs.pair import Atom, TooExpensive, product
 from dpexact.accounting.pairs.response import Response
 from dpexact.accounting.pairs.sampled_laplace import SampledLaplace, _bounded, _Nodes
-from dpexact.accounting.pairs.sums.splines import Piece, spline
+from dpexact.accounting.pairs.sums.splines import Piece, _cells, spline
 from dpexact.conversion import real
 from dpexact.errors import UnsupportedMechanism
 from dpexact.reals import ZERO
@@ -455,3 +455,24 @@ def test_ten_digits_of_little_noise(way):
     found = dpexact.delta(text, 1, 10, way)
     assert (found.method, found.digits >= 10) == ("contour", True)
     assert found.overlaps(dpexact.delta(text, 1, 1, way, method="lattice"))
+
+
+def test_what_a_rule_of_a_plain_piece_leaves_out():
+    """``8 M rho^(-2n) / (1 - rho^-2)``: of ``e^(-l/2)`` on an ellipse of height 1."""
+    piece, law = Piece(arb(0), arb(1), arb_poly([3])), pair("1", "1/10")
+    found = law._error(piece, arb(0), arb(0), arb(1), 5)
+    inverse = arb(2).sqrt() - 1
+    most = 3 * (arb(2).sqrt() / 2).exp()
+    assert found.overlaps(8 * most * inverse**10 / (1 - inverse**2))
+    assert found.rel_accuracy_bits() > 20
+
+
+def test_a_cut_bounds_by_what_lies_below_and_by_variation_above():
+    assert _bounded(arb(1), [(arb(5), arb(1)), (arb(0), arb(3))], arb(2)) == arb("2.5")
+
+
+def test_a_cell_tells_how_large_and_how_varied_a_density_is():
+    """Of ``x`` on four cells of ``[-1, 1]``, exactly."""
+    found = list(_cells(Piece(arb(0), arb(1), arb_poly([0, 1])), 4))
+    assert [float(cell.most) for cell in found] == [1, 0.5, 0.5, 1]
+    assert [float(cell.varies) for cell in found] == [0.5] * 4
